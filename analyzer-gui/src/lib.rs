@@ -1,0 +1,1 @@
+//! The analyzer's window as a library.

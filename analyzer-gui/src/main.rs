@@ -1,0 +1,3 @@
+//! The window of the analyzer.
+
+fn main() {}

@@ -1,0 +1,6 @@
+//! Replays traces of texture sampling bit for bit and says why a texel differs.
+
+pub mod execute;
+pub mod path;
+pub mod refusal;
+pub mod rules;
