@@ -3,4 +3,6 @@
 pub mod execute;
 pub mod path;
 pub mod refusal;
+pub mod reference;
 pub mod rules;
+pub mod state;

@@ -1,0 +1,122 @@
+//! From a level of detail to levels and the weight between them.
+
+use crate::{
+    reference::coordinate::{Rounding, condition},
+    rules::{ExplicitLodBias, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod, Rules},
+    state::{MipMode, State},
+};
+
+/// Levels of detail are limited to ±64 before anything else: beyond every clamp that S# and T# can hold with every bias.
+pub const LOD_LIMIT: f32 = 64.0;
+
+/// Fraction bits of a level of detail in fixed point.
+pub const LOD_BITS: u32 = 8;
+
+/// Where the level of detail of a sample comes from, before bias and clamps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LodOperand {
+    /// The operand (or what was computed from derivatives), as FP32 bits.
+    pub bits: u32,
+    /// Bias of the instruction, as FP32 bits.
+    pub bias: u32,
+    /// Lower clamp of the instruction, as FP32 bits.
+    pub clamp: Option<u32>,
+    /// Whether the level was given rather than computed.
+    pub explicit: bool,
+}
+
+/// The levels that a sample reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Levels {
+    /// Whether XY_MIN_FILTER is in force instead of XY_MAG_FILTER.
+    pub minify: bool,
+    /// The (first) level, counted from the view's first level.
+    pub level: u32,
+    /// The level after it, or the same where there is none.
+    pub next: u32,
+    /// Weight of `next` in steps of 1/256; 0 without a fixed-point LOD.
+    pub step: u32,
+    /// Weight of `next` in 0..1 (exactly `step / 256` on the grid).
+    pub weight: f32,
+    /// The level of detail after bias and clamps, in fixed point when there is one.
+    pub lod: f32,
+}
+
+#[inline(always)]
+fn quantize(rules: &Rules, lod: f32) -> f32 {
+    let x = lod * (1 << LOD_BITS) as f32;
+    let x = match rules.lod_rounding {
+        LodRounding::None => return lod,
+        LodRounding::Floor => x.floor(),
+        LodRounding::TowardZero => x.trunc(),
+        LodRounding::NearestEven => x.round_ties_even(),
+        LodRounding::HalfUp => Rounding::HalfUp.f32(x),
+    };
+    x * (1.0 / (1 << LOD_BITS) as f32)
+}
+
+#[inline(always)]
+fn operand(rules: &Rules, bits: u32) -> f32 {
+    condition(rules, bits).clamp(-LOD_LIMIT, LOD_LIMIT)
+}
+
+/// Chooses the levels of a sample.
+#[inline(always)]
+#[must_use]
+pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
+    const STEP: f32 = 1.0 / 256.0;
+    let mut lod = operand(rules, source.bits);
+    if rules.lod_rounding_stage == LodRoundingStage::Operand {
+        lod = quantize(rules, lod);
+    }
+    if !source.explicit || rules.explicit_lod_bias == ExplicitLodBias::Added {
+        lod += state.lod_bias as f32 * STEP;
+    }
+    lod += operand(rules, source.bias);
+    // The upper limit is applied last, so that it wins where the limits cross.
+    lod = lod.max(state.min_lod.max(state.image_min_lod) as f32 * STEP);
+    if let Some(clamp) = source.clamp {
+        lod = lod.max(operand(rules, clamp));
+    }
+    lod = lod.min(state.max_lod as f32 * STEP);
+    let unrounded = lod;
+    if rules.lod_rounding_stage == LodRoundingStage::Final {
+        lod = quantize(rules, lod);
+    }
+    let minify = match rules.minify_from {
+        MinifyFrom::AboveZero => lod > 0.0,
+        MinifyFrom::AtZero => lod >= 0.0,
+    };
+    let last = state.last_level as f32;
+    let in_view = lod.clamp(0.0, last);
+    let (level, weight) = match state.mip {
+        MipMode::Base => (0.0, 0.0),
+        MipMode::Point => {
+            let lod = match rules.mip_nearest_lod {
+                MipNearestLod::Rounded => in_view,
+                MipNearestLod::Unrounded => unrounded.clamp(0.0, last),
+            };
+            (nearest(rules, lod), 0.0)
+        }
+        MipMode::Linear => {
+            let level = in_view.floor();
+            (level, in_view - level)
+        }
+    };
+    let level = level as u32;
+    let next = (level + 1).min(state.last_level);
+    let step = if rules.lod_rounding == LodRounding::None { 0 } else { (weight * 256.0) as u32 };
+    Levels { minify, level, next, step, weight, lod }
+}
+
+#[inline(always)]
+fn nearest(rules: &Rules, lod: f32) -> f32 {
+    // lod is at least 0 and at most the last level, so both forms stay inside.
+    match rules.mip_nearest {
+        MipNearest::HalfUp => Rounding::HalfUp.f32(lod),
+        MipNearest::HalfDown => {
+            let down = lod.floor();
+            if lod - down > 0.5 { down + 1.0 } else { down }
+        }
+    }
+}

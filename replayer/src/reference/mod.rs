@@ -1,0 +1,182 @@
+//! The CPU model: the single statement of the rules.
+//!
+//! A sample goes through [`lod`] (levels), [`coordinate`] (positions and weights along the axes), [`address`] (texels or
+//! border), [`image`] (fetch) and [`blend`] (one value a channel); DST_SEL comes last. The emitted SPIR-V computes the same,
+//! bit for bit.
+
+pub mod address;
+pub mod blend;
+pub mod coordinate;
+pub mod footprint;
+pub mod image;
+pub mod lod;
+pub mod operands;
+
+use capture_format::{Coords, OpKind, TexelFormat};
+use rayon::prelude::*;
+
+use crate::{
+    reference::{
+        blend::{Taps, blend, reduce},
+        footprint::{Footprint, Tap, footprint},
+        image::Image,
+        operands::{OperandLayout, Operands},
+    },
+    refusal::Refusal,
+    rules::Rules,
+    state::{Filter, Reduction, Select, State, View},
+};
+
+/// A dispatch ready to be sampled.
+#[derive(Clone, Debug)]
+pub struct Sampler<'a> {
+    rules: Rules,
+    state: &'a State,
+    image: Image<'a>,
+    layout: OperandLayout,
+    coords: &'a [u32],
+}
+
+/// Samples that one task computes.
+const CHUNK: usize = 4096;
+
+impl<'a> Sampler<'a> {
+    /// Binds texels and coordinates to a state.
+    ///
+    /// # Errors
+    /// When the texels do not fill the image, or the columns are not the instruction's operands.
+    pub fn new(rules: Rules, state: &'a State, texels: &'a [u32], coords: &'a Coords) -> Result<Self, Refusal> {
+        let image = Image::new(state.extent.clone(), texels).ok_or_else(|| Refusal {
+            field: "texels".to_owned(),
+            bits: None,
+            value: format!("{} words", texels.len()),
+            reason: format!("T# describes {} texels in {} levels", state.extent.texels(), state.extent.levels),
+        })?;
+        let layout = OperandLayout::new(state, coords)?;
+        Ok(Self { rules, state, image, layout, coords: coords.words.as_slice() })
+    }
+
+    /// Number of samples.
+    #[must_use]
+    pub fn samples(&self) -> usize {
+        self.coords.len().checked_div(self.layout.stride).unwrap_or(0)
+    }
+
+    /// All samples, four words each.
+    #[must_use]
+    pub fn run(&self) -> Vec<u32> {
+        let mut results = vec![0u32; self.samples() * 4];
+        results.par_chunks_mut(CHUNK * 4).enumerate().for_each(|(chunk, out)| {
+            for (i, sample) in out.chunks_exact_mut(4).enumerate() {
+                sample.copy_from_slice(&self.sample(chunk * CHUNK + i));
+            }
+        });
+        results
+    }
+
+    /// The operands of a sample.
+    ///
+    /// # Panics
+    /// When `index` is not below [`Self::samples`].
+    #[must_use]
+    pub fn operands(&self, index: usize) -> Operands {
+        let stride = self.layout.stride;
+        self.layout.read(&self.coords[index * stride..][..stride])
+    }
+
+    /// One sample: X, Y, Z, W.
+    ///
+    /// # Panics
+    /// When `index` is not below [`Self::samples`].
+    #[must_use]
+    pub fn sample(&self, index: usize) -> [u32; 4] {
+        let operands = self.operands(index);
+        match self.state.op.kind {
+            OpKind::Load => self.select(self.load(&operands)),
+            OpKind::Sample => self.select(self.combine(&self.footprint(&operands))),
+            OpKind::Gather4 => self.gather(&self.footprint(&operands)),
+        }
+    }
+
+    /// The taps of a sample (not of a load).
+    #[must_use]
+    pub fn footprint(&self, operands: &Operands) -> Footprint {
+        footprint(&self.rules, self.state, &self.image, operands, self.state.op.kind == OpKind::Gather4)
+    }
+
+    /// The filtered channels before DST_SEL.
+    #[must_use]
+    pub fn combine(&self, footprint: &Footprint) -> [u32; 4] {
+        if self.state.format.is_integer() {
+            return footprint.taps[0][0][0][0].channels;
+        }
+        std::array::from_fn(|channel| self.combine_channel(footprint, channel))
+    }
+
+    fn combine_channel(&self, footprint: &Footprint, channel: usize) -> u32 {
+        let value = |tap: &Tap| f32::from_bits(tap.channels[channel]);
+        let one_tap = footprint.level_count == 1
+            && footprint.filter == Filter::Point
+            && (self.state.view != View::D3 || footprint.slice_filter == Filter::Point);
+        if one_tap {
+            return footprint.taps[0][0][0][0].channels[channel];
+        }
+        let taps: Taps = footprint.taps.each_ref().map(|level| {
+            level.each_ref().map(|slice| slice.each_ref().map(|row| row.each_ref().map(value)))
+        });
+        let result = match self.state.reduction {
+            Reduction::Blend => blend(&self.rules, &taps, &footprint.weights),
+            reduction => reduce(&self.rules, reduction, &taps, &footprint.weights),
+        };
+        result.to_bits()
+    }
+
+    /// DST_SEL.
+    fn select(&self, channels: [u32; 4]) -> [u32; 4] {
+        self.state.select.map(|select| apply_select(select, self.state.format, channels))
+    }
+
+    /// Gathers return the selected channel of (0,1), (1,1), (1,0), (0,0).
+    fn gather(&self, footprint: &Footprint) -> [u32; 4] {
+        let rows = &footprint.taps[0][0];
+        let select = self.state.select[usize::from(self.state.gather_channel)];
+        [rows[1][0], rows[1][1], rows[0][1], rows[0][0]].map(|tap| apply_select(select, self.state.format, tap.channels))
+    }
+
+    /// A load's channels before DST_SEL. Outside the image they are all 0 (inferred: bounds-checked loads return 0).
+    fn load(&self, operands: &Operands) -> [u32; 4] {
+        let Some([level, x, y, slice]) = self.load_address(operands) else { return [0; 4] };
+        self.state.format.unpack(self.image.texel(level, x, y, slice))
+    }
+
+    /// Resource level, x, y and slice or layer that a load reads; `None` outside the image.
+    #[must_use]
+    pub fn load_address(&self, operands: &Operands) -> Option<[u32; 4]> {
+        let state = self.state;
+        let level = load_index(operands.lod).filter(|&l| l <= state.last_level)? + state.base_level;
+        let size = self.image.extent.level_size(level);
+        let mut at = [0; 3];
+        for axis in 0..state.view.axes() {
+            at[axis] = load_index(operands.coordinates[axis]).filter(|&i| i < size[axis])?;
+        }
+        if state.view.is_layered() {
+            at[2] = load_index(operands.layer).filter(|&l| l <= state.last_layer)? + state.base_layer;
+        }
+        Some([level, at[0], at[1], at[2]])
+    }
+}
+
+/// A load's operand, recorded as FP32: cut to an integer, NaN is 0; `None` below zero.
+fn load_index(bits: u32) -> Option<u32> {
+    let value = f32::from_bits(bits);
+    if value <= -1.0 { None } else { Some(value as u32) }
+}
+
+fn apply_select(select: Select, format: TexelFormat, channels: [u32; 4]) -> u32 {
+    match select {
+        Select::Zero => 0,
+        Select::One if format.is_integer() => 1,
+        Select::One => 1.0f32.to_bits(),
+        Select::Channel(channel) => channels[usize::from(channel)],
+    }
+}

@@ -1,0 +1,103 @@
+//! The operands of one invocation, taken out of a row of coordinates.
+
+use capture_format::{Column, Coords, LodSource, OpKind};
+
+use crate::{
+    refusal::Refusal,
+    state::{State, View},
+};
+
+/// Operands of one invocation. What an instruction does not take is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Operands {
+    /// Coordinates along the axes, FP32 bits.
+    pub coordinates: [u32; 3],
+    /// Layer (or face), FP32 bits.
+    pub layer: u32,
+    /// Level of detail before bias and clamps, FP32 bits.
+    pub lod: u32,
+    /// Whether `lod` was given rather than computed.
+    pub explicit_lod: bool,
+    /// Bias, FP32 bits.
+    pub bias: u32,
+    /// Lower LOD clamp, FP32 bits.
+    pub clamp: Option<u32>,
+    /// Texel offsets.
+    pub offset: [i32; 3],
+}
+
+/// Where each operand stands in a row of the recorded coordinates.
+#[derive(Clone, Debug)]
+pub struct OperandLayout {
+    coordinates: [Option<usize>; 3],
+    layer: Option<usize>,
+    lod: Option<usize>,
+    bias: Option<usize>,
+    clamp: Option<usize>,
+    offset: Option<usize>,
+    explicit_lod: bool,
+    /// Words in a row.
+    pub stride: usize,
+}
+
+impl OperandLayout {
+    /// Finds the operands of the state's instruction among the columns.
+    ///
+    /// # Errors
+    /// When a column is missing, doubled, or not an operand of the instruction on this view.
+    pub fn new(state: &State, coords: &Coords) -> Result<Self, Refusal> {
+        let wanted = State::operands(state.op, state.view);
+        let mut sorted_wanted = wanted.clone();
+        let mut sorted_found = coords.columns.clone();
+        sorted_wanted.sort_unstable();
+        sorted_found.sort_unstable();
+        if sorted_wanted != sorted_found {
+            let list = |columns: &[Column]| columns.iter().map(|c| c.name()).collect::<Vec<_>>().join(" ");
+            return Err(Refusal {
+                field: "coords.columns".to_owned(),
+                bits: None,
+                value: list(&coords.columns),
+                reason: format!("{} on a {} view takes {}", state.op, state.view.name(), list(&wanted)),
+            });
+        }
+        let find = |column| coords.index_of(column);
+        let coordinates = match (state.op.kind, state.view) {
+            (OpKind::Load, _) => [find(Column::X), find(Column::Y), find(Column::Z)],
+            (_, View::Cube) => [find(Column::S), find(Column::T), None],
+            _ => [find(Column::U), find(Column::V), find(Column::W)],
+        };
+        Ok(Self {
+            coordinates,
+            layer: find(Column::Layer).or(find(Column::Face)),
+            lod: find(Column::Lod),
+            bias: find(Column::Bias),
+            clamp: find(Column::Clamp),
+            offset: find(Column::Offset),
+            explicit_lod: matches!(state.op.lod, LodSource::Explicit | LodSource::Zero),
+            stride: coords.columns.len(),
+        })
+    }
+
+    /// The operands in a row of [`Self::stride`] words.
+    #[inline(always)]
+    #[must_use]
+    pub fn read(&self, row: &[u32]) -> Operands {
+        let at = |index: Option<usize>| index.map_or(0, |i| row[i]);
+        Operands {
+            coordinates: self.coordinates.map(at),
+            layer: at(self.layer),
+            lod: at(self.lod),
+            explicit_lod: self.explicit_lod,
+            bias: at(self.bias),
+            clamp: self.clamp.map(|i| row[i]),
+            offset: self.offset.map_or([0; 3], |i| unpack_offset(row[i])),
+        }
+    }
+}
+
+/// Texel offsets as the instructions take them: x in bits 5:0, y in 13:8, z in 21:16, each signed (LLPC's packing).
+#[inline(always)]
+#[must_use]
+pub fn unpack_offset(word: u32) -> [i32; 3] {
+    [0, 8, 16].map(|shift| ((word >> shift) as i32) << 26 >> 26)
+}

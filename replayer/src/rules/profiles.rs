@@ -1,0 +1,254 @@
+//! The profiles: which value each hardware has for each rule, and why.
+
+use super::{
+    Accumulation, BorderMissingChannel, BorderPrecision, BorderSwizzle, CoordinateProduct, CoordinateStep,
+    DenormalCoordinate, EdgeClamp, Evidence, EvidenceKind, ExplicitLodBias, HalfBorder, LayerRounding, LodRounding,
+    LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits, MipNearest, MipNearestLod, NanCoordinate, PointRounding,
+    ResultRounding, RuleId, Rules, SubtexelBits, TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
+};
+
+/// One hardware's set of rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// `gfx1035`, `h200` or `exact`; a profile made by changing rules keeps the name it was made from.
+    pub name: &'static str,
+    /// The choice for every rule.
+    pub rules: Rules,
+}
+
+impl Profile {
+    /// AMD GFX10.3 (RDNA2), as measured on a gfx1035.
+    pub const GFX1035: Self = Self {
+        name: "gfx1035",
+        rules: Rules {
+            nan_coordinate: NanCoordinate::Zero,
+            denormal_coordinate: DenormalCoordinate::Zero,
+            coordinate_step: CoordinateStep::None,
+            coordinate_product: CoordinateProduct::Fp32,
+            subtexel_bits: SubtexelBits::Eight,
+            point_rounding: PointRounding::NearestEven,
+            weight_rounding: WeightRounding::NearestEven,
+            trunc_coord: TruncCoord::Everywhere,
+            edge_clamp: EdgeClamp::Index,
+            half_border: HalfBorder::CoordinateClamp,
+            z_filter: ZFilterRule::Own,
+            mip_filter_bits: MipFilterBits::Bits27To26,
+            weight_scheme: WeightScheme::Product,
+            accumulation: Accumulation::Fp32,
+            result_rounding: ResultRounding::Fp32,
+            zero_weight_taps: ZeroWeightTaps::LeftOut,
+            minmax_taps: MinMaxTaps::Weighted,
+            lod_rounding: LodRounding::NearestEven,
+            lod_rounding_stage: LodRoundingStage::Final,
+            explicit_lod_bias: ExplicitLodBias::Added,
+            mip_nearest: MipNearest::HalfUp,
+            mip_nearest_lod: MipNearestLod::Rounded,
+            minify_from: MinifyFrom::AboveZero,
+            border_swizzle: BorderSwizzle::DstSel,
+            border_missing_channel: BorderMissingChannel::Border,
+            border_precision: BorderPrecision::Fp32,
+            layer_rounding: LayerRounding::NearestEven,
+        },
+    };
+
+    /// NVIDIA H200 (Hopper) sampling B10G11R11_UFLOAT through Vulkan.
+    pub const H200: Self = Self {
+        name: "h200",
+        rules: Rules {
+            nan_coordinate: NanCoordinate::Zero,
+            denormal_coordinate: DenormalCoordinate::Zero,
+            coordinate_step: CoordinateStep::Bits21,
+            coordinate_product: CoordinateProduct::Exact,
+            subtexel_bits: SubtexelBits::Eight,
+            point_rounding: PointRounding::Floor,
+            weight_rounding: WeightRounding::HalfUp,
+            trunc_coord: TruncCoord::Ignored,
+            edge_clamp: EdgeClamp::Position,
+            half_border: HalfBorder::CoordinateClamp,
+            z_filter: ZFilterRule::Own,
+            mip_filter_bits: MipFilterBits::Bits27To26,
+            weight_scheme: WeightScheme::Totals,
+            accumulation: Accumulation::Aligned14,
+            result_rounding: ResultRounding::HalfUp11,
+            zero_weight_taps: ZeroWeightTaps::LeftOut,
+            minmax_taps: MinMaxTaps::Weighted,
+            lod_rounding: LodRounding::TowardZero,
+            lod_rounding_stage: LodRoundingStage::Operand,
+            explicit_lod_bias: ExplicitLodBias::Added,
+            mip_nearest: MipNearest::HalfUp,
+            mip_nearest_lod: MipNearestLod::Rounded,
+            minify_from: MinifyFrom::AboveZero,
+            border_swizzle: BorderSwizzle::DstSel,
+            border_missing_channel: BorderMissingChannel::One,
+            border_precision: BorderPrecision::Cut11,
+            layer_rounding: LayerRounding::NearestEven,
+        },
+    };
+
+    /// The textbook: nothing is quantized, arithmetic is FP32.
+    pub const EXACT: Self = Self {
+        name: "exact",
+        rules: Rules {
+            nan_coordinate: NanCoordinate::Zero,
+            denormal_coordinate: DenormalCoordinate::Zero,
+            coordinate_step: CoordinateStep::None,
+            coordinate_product: CoordinateProduct::Fp32,
+            subtexel_bits: SubtexelBits::None,
+            point_rounding: PointRounding::Floor,
+            weight_rounding: WeightRounding::NearestEven,
+            trunc_coord: TruncCoord::Ignored,
+            edge_clamp: EdgeClamp::Index,
+            half_border: HalfBorder::CoordinateClamp,
+            z_filter: ZFilterRule::Own,
+            mip_filter_bits: MipFilterBits::Bits27To26,
+            weight_scheme: WeightScheme::Product,
+            accumulation: Accumulation::Fp32,
+            result_rounding: ResultRounding::Fp32,
+            zero_weight_taps: ZeroWeightTaps::LeftOut,
+            minmax_taps: MinMaxTaps::Weighted,
+            lod_rounding: LodRounding::None,
+            lod_rounding_stage: LodRoundingStage::Final,
+            explicit_lod_bias: ExplicitLodBias::Added,
+            mip_nearest: MipNearest::HalfDown,
+            mip_nearest_lod: MipNearestLod::Rounded,
+            minify_from: MinifyFrom::AboveZero,
+            border_swizzle: BorderSwizzle::DstSel,
+            border_missing_channel: BorderMissingChannel::Border,
+            border_precision: BorderPrecision::Fp32,
+            layer_rounding: LayerRounding::NearestEven,
+        },
+    };
+
+    /// Every profile.
+    pub const ALL: [Self; 3] = [Self::GFX1035, Self::H200, Self::EXACT];
+
+    /// The profile of that name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.name == name)
+    }
+
+    /// What the value of a rule rests on in this profile.
+    #[must_use]
+    pub fn evidence(&self, rule: RuleId) -> Evidence {
+        match self.name {
+            "gfx1035" => gfx1035(rule),
+            "h200" => h200(rule),
+            _ => Evidence {
+                kind: EvidenceKind::Definition,
+                source: "the Vulkan specification's texel filtering equations in FP32 without quantization, and its preferred choices",
+            },
+        }
+    }
+}
+
+const fn measured(source: &'static str) -> Evidence {
+    Evidence { kind: EvidenceKind::Measured, source }
+}
+
+const fn documented(source: &'static str) -> Evidence {
+    Evidence { kind: EvidenceKind::Documented, source }
+}
+
+const fn driver(source: &'static str) -> Evidence {
+    Evidence { kind: EvidenceKind::Driver, source }
+}
+
+const fn inferred(source: &'static str) -> Evidence {
+    Evidence { kind: EvidenceKind::Inferred, source }
+}
+
+fn gfx1035(rule: RuleId) -> Evidence {
+    match rule {
+        RuleId::NanCoordinate => inferred("not measured; as the H200 does"),
+        RuleId::DenormalCoordinate => inferred("not measured; as the H200 does"),
+        RuleId::CoordinateStep => inferred("no step seen in the published points, which all lie on coarser grids"),
+        RuleId::CoordinateProduct => {
+            inferred("published points multiply without rounding, so FP32 is not told from exact")
+        }
+        RuleId::SubtexelBits => measured("gfx1035 review: weights in steps of 1/256 in a 1/1024-texel sweep"),
+        RuleId::PointRounding => measured(
+            "gfx1035 review: k - 2^-12 and k - 2^-20 read texel k with TRUNC_COORD 0; steps of 1/256 by vkd3d-proton's sweeps on AMD",
+        ),
+        RuleId::WeightRounding => measured("gfx1035 review: 1.5/256 and 2.5/256 give 2/256, 3.5/256 gives 4/256"),
+        RuleId::TruncCoord => {
+            driver("Mesa ac_gpu_info conformant_trunc_coord and PAL truncateCoords; measured for point, for linear not")
+        }
+        RuleId::EdgeClamp => measured("gfx1035 review: bilinear edge matches clamped indices at 1/64-texel steps"),
+        RuleId::HalfBorder => measured("gfx1035 review: half border matches at 1/64-texel steps"),
+        RuleId::ZFilterRule => measured("gfx1035 review: Z_FILTER 1 with bilinear XY; AMD ISA text for 0 and 2"),
+        RuleId::MipFilterBits => measured("gfx1035 review: bits 25:24 change nothing on a 2D image, 27:26 do"),
+        RuleId::WeightScheme => {
+            measured("gfx1035 review: products of axis weights match bit for bit at 1/64-texel steps")
+        }
+        RuleId::Accumulation => inferred(
+            "FP32 matches where any reasonable datapath is exact; rounding with wide exponents is not measured",
+        ),
+        RuleId::ResultRounding => inferred("as accumulation: no published point has more bits than FP16 holds"),
+        RuleId::ZeroWeightTaps => inferred("not measured; as the H200 does"),
+        RuleId::MinMaxTaps => inferred("Vulkan's and D3D's rule; not measured"),
+        RuleId::LodRounding => measured("gfx1035 review: LOD 0.49 blends with 125/256"),
+        RuleId::LodRoundingStage => inferred("published points have no bias and no fractional clamp"),
+        RuleId::ExplicitLodBias => inferred("Vulkan and D3D add it; whether the hardware does is not measured"),
+        RuleId::MipNearest => measured("gfx1035 review: MIP_FILTER 1 switches to level 1 at LOD 0.5"),
+        RuleId::MipNearestLod => inferred("one conversion for both uses, as for coordinates; not measured"),
+        RuleId::MinifyFrom => documented("AMD ISA text: magnification when the LOD is at most 0"),
+        RuleId::BorderSwizzle => {
+            measured("gfx1035 review: XYZ1 with transparent black gives W = 1, X = ZERO with white gives 0")
+        }
+        RuleId::BorderMissingChannel => inferred("not measured for W through a selector"),
+        RuleId::BorderPrecision => inferred("not measured for table colours"),
+        RuleId::LayerRounding => {
+            driver("Mesa inserts round-to-even on the layer for GFX10 because TRUNC_COORD would truncate it")
+        }
+    }
+}
+
+fn h200(rule: RuleId) -> Evidence {
+    match rule {
+        RuleId::HalfBorder => inferred("Vulkan has no half border"),
+        RuleId::ZFilterRule | RuleId::MipFilterBits | RuleId::TruncCoord => {
+            inferred("a field of S# that Vulkan does not have; taken as its meaning on GFX10.3, or as without effect")
+        }
+        RuleId::BorderSwizzle => inferred("the border colour's order under a view swizzle is not measured"),
+        RuleId::MipNearestLod | RuleId::WeightScheme | RuleId::Accumulation | RuleId::ResultRounding => measured(
+            "H200, driver 580.159.04: 0 of 16,384 samples differ in every configuration with near and wide exponents",
+        ),
+        RuleId::NanCoordinate | RuleId::DenormalCoordinate => {
+            measured("H200, driver 580.159.04: special coordinates in every address mode")
+        }
+        RuleId::CoordinateStep | RuleId::CoordinateProduct => {
+            measured("H200, driver 580.159.04: sizes 100x37 and 7x5; 3 to 143 samples differ without the step")
+        }
+        RuleId::SubtexelBits | RuleId::WeightRounding => measured("H200, driver 580.159.04: sweep at 1/4096 texel"),
+        RuleId::PointRounding => measured("H200, driver 580.159.04: points within 2^-24 of texel edges"),
+        RuleId::EdgeClamp | RuleId::MinMaxTaps => measured("H200, driver 580.159.04: visible in 3D and in min/max"),
+        RuleId::ZeroWeightTaps => measured("H200, driver 580.159.04: images with infinities and NaN"),
+        RuleId::LodRounding
+        | RuleId::LodRoundingStage
+        | RuleId::ExplicitLodBias
+        | RuleId::MipNearest
+        | RuleId::MinifyFrom => measured("H200, driver 580.159.04: LOD sweep at 1/4096, bias 0.75, clamps 0.6 to 3.3"),
+        RuleId::BorderMissingChannel | RuleId::BorderPrecision => {
+            measured("H200, driver 580.159.04: custom border (0.3, 2.5, 700)")
+        }
+        RuleId::LayerRounding => measured("H200, driver 580.159.04: half up fails on 883 samples"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_are_consistent_and_found_by_name() {
+        for profile in Profile::ALL {
+            assert_eq!(profile.rules.inconsistency(), None, "{}", profile.name);
+            assert_eq!(Profile::by_name(profile.name), Some(profile.clone()));
+            for &rule in RuleId::ALL {
+                assert!(profile.evidence(rule).source.len() > 10);
+            }
+        }
+        assert_eq!(Profile::by_name("gfx1100"), None);
+    }
+}

@@ -1,0 +1,310 @@
+//! The table of rules: each rule is one named choice in the sampling model, with the values it can take.
+//!
+//! Everything that varies a rule (`explain`, `coverage`, `fit`, the profiles) goes through this table, so a rule is added in
+//! one place. What a value means in arithmetic is stated where it is applied, in [`crate::reference`].
+
+macro_rules! rules {
+    ($(
+        $(#[doc = $doc:literal])+
+        $field:ident : $type:ident = $name:literal {
+            $( $(#[doc = $vdoc:literal])+ $variant:ident = $vname:literal, )+
+        }
+    )+) => {
+        $(
+            $(#[doc = $doc])+
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+            pub enum $type { $( $(#[doc = $vdoc])+ $variant, )+ }
+
+            impl $type {
+                /// Every value, in the order of the table.
+                pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+                const NAMES: &'static [&'static str] = &[$($vname,)+];
+                const DOCS: &'static [&'static [&'static str]] = &[$(&[$($vdoc,)+],)+];
+            }
+        )+
+
+        /// A choice for every rule.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct Rules { $( $(#[doc = $doc])+ pub $field: $type, )+ }
+
+        /// Names a rule.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum RuleId { $( $(#[doc = $doc])+ $type, )+ }
+
+        impl RuleId {
+            /// Every rule, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$type,)+];
+
+            /// The rule's name on the command line and in reports.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$type => $name,)+ }
+            }
+
+            /// What the rule is about, in lines.
+            #[must_use]
+            pub fn doc(self) -> &'static [&'static str] {
+                match self { $(Self::$type => &[$($doc,)+],)+ }
+            }
+
+            /// The names of the rule's values.
+            #[must_use]
+            pub fn value_names(self) -> &'static [&'static str] {
+                match self { $(Self::$type => $type::NAMES,)+ }
+            }
+
+            /// What the rule's values mean, in lines.
+            #[must_use]
+            pub fn value_docs(self) -> &'static [&'static [&'static str]] {
+                match self { $(Self::$type => $type::DOCS,)+ }
+            }
+        }
+
+        impl Rules {
+            /// Index of the rule's value among [`RuleId::value_names`].
+            #[must_use]
+            pub fn value(&self, rule: RuleId) -> usize {
+                match rule { $(RuleId::$type => self.$field as usize,)+ }
+            }
+
+            /// The same rules with one value changed; `None` when the rule has no value of that index.
+            #[must_use]
+            pub fn with(mut self, rule: RuleId, value: usize) -> Option<Self> {
+                match rule { $(RuleId::$type => self.$field = *$type::ALL.get(value)?,)+ }
+                Some(self)
+            }
+        }
+    };
+}
+
+rules! {
+    /// What a NaN coordinate counts as.
+    nan_coordinate: NanCoordinate = "nan-coordinate" {
+        /// Zero.
+        Zero = "zero",
+        /// The lowest coordinate.
+        Lowest = "lowest",
+    }
+    /// What a denormal coordinate counts as.
+    denormal_coordinate: DenormalCoordinate = "denormal-coordinate" {
+        /// Zero, whatever its sign.
+        Zero = "zero",
+    }
+    /// The grid to which a normalized coordinate is floored before it is multiplied by the size.
+    coordinate_step: CoordinateStep = "coordinate-step" {
+        /// It is used as it is.
+        None = "none",
+        /// Multiples of 2^-20.
+        Bits20 = "2^-20",
+        /// Multiples of 2^-21.
+        Bits21 = "2^-21",
+        /// Multiples of 2^-22.
+        Bits22 = "2^-22",
+    }
+    /// How a normalized coordinate is multiplied by the size.
+    coordinate_product: CoordinateProduct = "coordinate-product" {
+        /// In FP32, rounded to nearest even.
+        Fp32 = "fp32",
+        /// Without rounding.
+        Exact = "exact",
+    }
+    /// Fraction bits of the texel coordinate in fixed point, for weights and for the choice of texels.
+    subtexel_bits: SubtexelBits = "subtexel-bits" {
+        /// No fixed point: the FP32 fraction is the weight.
+        None = "none",
+        /// 4 bits.
+        Four = "4",
+        /// 5 bits.
+        Five = "5",
+        /// 6 bits.
+        Six = "6",
+        /// 7 bits.
+        Seven = "7",
+        /// 8 bits.
+        Eight = "8",
+    }
+    /// How a point-sampled coordinate goes to fixed point, before its fraction is dropped.
+    point_rounding: PointRounding = "point-rounding" {
+        /// Down: the texel that holds the coordinate.
+        Floor = "floor",
+        /// To the nearest step, ties to even: just below a texel's edge reads the next texel.
+        NearestEven = "nearest-even",
+        /// To the nearest step, ties up.
+        HalfUp = "half-up",
+    }
+    /// How a linearly filtered coordinate goes to fixed point.
+    weight_rounding: WeightRounding = "weight-rounding" {
+        /// Down.
+        Floor = "floor",
+        /// To the nearest step, ties to even.
+        NearestEven = "nearest-even",
+        /// To the nearest step, ties up.
+        HalfUp = "half-up",
+    }
+    /// Where S#.TRUNC_COORD makes the conversion to fixed point round down.
+    trunc_coord: TruncCoord = "trunc-coord" {
+        /// Everywhere: point, linear, gather and array layer.
+        Everywhere = "everywhere",
+        /// For point sampling only.
+        PointOnly = "point-only",
+        /// Nowhere: the bit has no effect.
+        Ignored = "ignored",
+    }
+    /// How CLAMP_LAST_TEXEL keeps taps inside the image.
+    edge_clamp: EdgeClamp = "edge-clamp" {
+        /// Each tap's index is clamped; the weights stay.
+        Index = "index",
+        /// The position is clamped to the first and last texel's centre, so that the weight outside is 0.
+        Position = "position",
+    }
+    /// How the half-border modes limit the coordinate.
+    half_border: HalfBorder = "half-border" {
+        /// To [0, size] before the half texel is taken off: at most half of the weight is border, point never sees it.
+        CoordinateClamp = "coordinate-clamp",
+        /// Not at all: as the full border modes.
+        AsBorder = "as-border",
+    }
+    /// Whether S#.Z_FILTER is in force.
+    z_filter: ZFilterRule = "z-filter" {
+        /// 0 follows the XY filter, 1 is point, 2 is linear.
+        Own = "own",
+        /// The slices always follow the XY filter.
+        FollowsXy = "follows-xy",
+    }
+    /// The bits of S# word 2 that hold the mip filter.
+    mip_filter_bits: MipFilterBits = "mip-filter-bits" {
+        /// 27:26.
+        Bits27To26 = "27:26",
+        /// 25:24.
+        Bits25To24 = "25:24",
+    }
+    /// How the taps' weights are made from the weights along the axes.
+    weight_scheme: WeightScheme = "weight-scheme" {
+        /// Products of the axes' weights.
+        Product = "product",
+        /// Integers of 1/256 that always add up to the whole: a total is split in two, rounded half up, axis by axis.
+        Totals = "totals",
+    }
+    /// How weighted taps are added up.
+    accumulation: Accumulation = "accumulation" {
+        /// In FP32, a (1-w) + b w along x, then y, z, levels; each operation rounded to nearest even.
+        Fp32 = "fp32",
+        /// In fixed point: taps of a slice are cut to 12 fraction bits below the largest one's exponent.
+        Aligned12 = "aligned-12",
+        /// As before with 13 fraction bits.
+        Aligned13 = "aligned-13",
+        /// As before with 14 fraction bits.
+        Aligned14 = "aligned-14",
+        /// As before with 15 fraction bits.
+        Aligned15 = "aligned-15",
+        /// As before with 16 fraction bits.
+        Aligned16 = "aligned-16",
+    }
+    /// How the filtered value is rounded at the end.
+    result_rounding: ResultRounding = "result-rounding" {
+        /// To FP32.
+        Fp32 = "fp32",
+        /// To 10 significant bits, half up; below 2^-14 in steps of 2^-23.
+        HalfUp10 = "half-up-10",
+        /// To 11 significant bits (FP16), half up; below 2^-14 in steps of 2^-24.
+        HalfUp11 = "half-up-11",
+        /// To 11 significant bits (FP16), ties to even; below 2^-14 in steps of 2^-24.
+        NearestEven11 = "nearest-even-11",
+        /// Cut to 11 significant bits (FP16); below 2^-14 in steps of 2^-24.
+        Cut11 = "cut-11",
+        /// To 12 significant bits, half up; below 2^-14 in steps of 2^-25.
+        HalfUp12 = "half-up-12",
+    }
+    /// Taps whose weight is 0.
+    zero_weight_taps: ZeroWeightTaps = "zero-weight-taps" {
+        /// Are left out: an infinity or NaN there does not matter.
+        LeftOut = "left-out",
+        /// Are multiplied by 0: an infinity or NaN there gives NaN.
+        Included = "included",
+    }
+    /// Which taps a min or max filter looks at.
+    minmax_taps: MinMaxTaps = "minmax-taps" {
+        /// Those whose weight is not 0.
+        Weighted = "weighted",
+        /// All of the footprint.
+        All = "all",
+    }
+    /// How the level of detail goes to fixed point (8 fraction bits).
+    lod_rounding: LodRounding = "lod-rounding" {
+        /// It does not.
+        None = "none",
+        /// Down.
+        Floor = "floor",
+        /// Toward zero.
+        TowardZero = "toward-zero",
+        /// To the nearest step, ties to even.
+        NearestEven = "nearest-even",
+        /// To the nearest step, ties up.
+        HalfUp = "half-up",
+    }
+    /// When the level of detail goes to fixed point.
+    lod_rounding_stage: LodRoundingStage = "lod-rounding-stage" {
+        /// As an operand, before bias and clamps.
+        Operand = "operand",
+        /// At the end, after bias and clamps.
+        Final = "final",
+    }
+    /// Whether S#.LOD_BIAS is added to an explicit level of detail.
+    explicit_lod_bias: ExplicitLodBias = "explicit-lod-bias" {
+        /// It is.
+        Added = "added",
+        /// It is not.
+        Ignored = "ignored",
+    }
+    /// Which level a point mip filter takes halfway between two.
+    mip_nearest: MipNearest = "mip-nearest" {
+        /// The smaller image: floor(lod + 0.5).
+        HalfUp = "half-up",
+        /// The larger image: ceil(lod + 0.5) - 1.
+        HalfDown = "half-down",
+    }
+    /// The level of detail that a point mip filter rounds.
+    mip_nearest_lod: MipNearestLod = "mip-nearest-lod" {
+        /// The one in fixed point, as for blending.
+        Rounded = "rounded",
+        /// The one before the final conversion to fixed point.
+        Unrounded = "unrounded",
+    }
+    /// From which level of detail on XY_MIN_FILTER is used instead of XY_MAG_FILTER.
+    minify_from: MinifyFrom = "minify-from" {
+        /// Above 0.
+        AboveZero = "above-zero",
+        /// At 0 and above.
+        AtZero = "at-zero",
+    }
+    /// Whether the border colour goes through DST_SEL.
+    border_swizzle: BorderSwizzle = "border-swizzle" {
+        /// As texels do, constant selectors included.
+        DstSel = "dst-sel",
+        /// It does not: stored R, G, B, A are returned as X, Y, Z, W.
+        None = "none",
+    }
+    /// The border's value in a channel that the format lacks.
+    border_missing_channel: BorderMissingChannel = "border-missing-channel" {
+        /// The border colour's own.
+        Border = "border",
+        /// 1, as a texel's.
+        One = "one",
+    }
+    /// Precision of a border colour from the table.
+    border_precision: BorderPrecision = "border-precision" {
+        /// FP32.
+        Fp32 = "fp32",
+        /// Cut to 11 significant bits.
+        Cut11 = "cut-11",
+    }
+    /// How an array layer operand becomes a layer (TRUNC_COORD aside), before it is clamped to the view.
+    layer_rounding: LayerRounding = "layer-rounding" {
+        /// To the nearest, ties to even.
+        NearestEven = "nearest-even",
+        /// To the nearest, ties up.
+        HalfUp = "half-up",
+        /// Down.
+        Floor = "floor",
+    }
+}
