@@ -4,10 +4,21 @@
 //! and an S# as raw words, the texels, the coordinates, and what an oracle (real hardware) returned. The same content has
 //! two forms: a binary container (`.texeltrace`) and a case (text, `case.toml`), written and reviewed by hand.
 
+pub mod bits;
+pub mod codes;
 pub mod dispatch;
+pub mod image_descriptor;
 pub mod op;
+pub mod sampler_descriptor;
 pub mod words;
 
+pub use bits::{Field, FieldRangeError, Shown};
+pub use codes::{
+    AnisoRatio, BcSwizzle, BlockSize, BorderColorType, Clamp, CompareFunc, DstSel, FilterMode, ImageType, MipFilter,
+    XyFilter, ZFilter, img_format_name, sw_mode_name,
+};
 pub use dispatch::{Column, Coords, Dispatch, Expected, Oracle, OracleSource, Trace};
+pub use image_descriptor::ImageDescriptor;
 pub use op::{LodSource, Op, OpKind};
+pub use sampler_descriptor::SamplerDescriptor;
 pub use words::Words;
