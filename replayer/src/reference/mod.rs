@@ -24,7 +24,7 @@ use crate::{
     },
     refusal::Refusal,
     rules::Rules,
-    state::{Filter, Reduction, Select, State, View},
+    state::{Extent, Filter, Reduction, Select, State, View},
 };
 
 /// A dispatch ready to be sampled.
@@ -46,12 +46,8 @@ impl<'a> Sampler<'a> {
     /// # Errors
     /// When the texels do not fill the image, or the columns are not the instruction's operands.
     pub fn new(rules: Rules, state: &'a State, texels: &'a [u32], coords: &'a Coords) -> Result<Self, Refusal> {
-        let image = Image::new(state.extent.clone(), texels).ok_or_else(|| Refusal {
-            field: "texels".to_owned(),
-            bits: None,
-            value: format!("{} words", texels.len()),
-            reason: format!("T# describes {} texels in {} levels", state.extent.texels(), state.extent.levels),
-        })?;
+        let image = Image::new(state.extent.clone(), texels)
+            .ok_or_else(|| texel_count_refusal(&state.extent, texels.len()))?;
         let layout = OperandLayout::new(state, coords)?;
         Ok(Self { rules, state, image, layout, coords: coords.words.as_slice() })
     }
@@ -178,5 +174,16 @@ fn apply_select(select: Select, format: TexelFormat, channels: [u32; 4]) -> u32 
         Select::One if format.is_integer() => 1,
         Select::One => 1.0f32.to_bits(),
         Select::Channel(channel) => channels[usize::from(channel)],
+    }
+}
+
+/// The refusal of texels that do not fill an image.
+#[must_use]
+pub fn texel_count_refusal(extent: &Extent, words: usize) -> Refusal {
+    Refusal {
+        field: "texels".to_owned(),
+        bits: None,
+        value: format!("{words} words"),
+        reason: format!("T# describes {} texels in {} levels", extent.texels(), extent.levels),
     }
 }

@@ -1,0 +1,149 @@
+//! The emulated path: SPIR-V that fetches, unpacks and filters texels of an R32_UINT image.
+//!
+//! One compute module serves an instruction on a view type in a format class, under one hardware's rules; the state of S#
+//! and T# reaches it as specialization constants ([`specialization`]). Bindings of set 0: 0 the image, 1 the operands (one
+//! row a sample, in the order of [`crate::state::State::operands`]), 2 the results (four words a sample). Push constants:
+//! number of samples, workgroups in a row, grid width, grid height.
+
+pub mod code;
+pub mod decode;
+mod filter;
+mod module;
+pub mod specialization;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use capture_format::{Coords, Op};
+
+use crate::{
+    execute::{Binding, ExecuteError, Executor, Image, ImageDim, Job, Module, Resource},
+    path::Failure,
+    reference::operands::OperandLayout,
+    refusal::Refusal,
+    rules::Rules,
+    state::{State, View},
+};
+
+pub use decode::FormatClass;
+pub use specialization::{Slot, specialize};
+
+/// What a module is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ModuleKey {
+    /// The instruction.
+    pub op: Op,
+    /// The view's shape.
+    pub view: View,
+    /// The format's class.
+    pub class: FormatClass,
+    /// The hardware's rules.
+    pub rules: Rules,
+}
+
+impl ModuleKey {
+    /// The key of the module that serves a state.
+    #[must_use]
+    pub fn of(state: &State, rules: Rules) -> Self {
+        Self { op: state.op, view: state.view, class: FormatClass::of(state.format), rules }
+    }
+}
+
+/// Name of the entry point of every module.
+pub const ENTRY: &str = "main";
+
+/// Invocations in a workgroup.
+pub const WORKGROUP: u32 = 64;
+
+/// Workgroups in a row of the dispatch: within Vulkan's smallest maxComputeWorkGroupCount.
+const GROUPS_IN_A_ROW: u32 = 32768;
+
+/// The module for a key. Modules are made once and kept.
+///
+/// # Errors
+/// [`ExecuteError::Module`] when it can not be built, which is a defect of this crate.
+pub fn module(key: &ModuleKey) -> Result<Arc<Module>, ExecuteError> {
+    static MODULES: Mutex<Option<HashMap<ModuleKey, Arc<Module>>>> = Mutex::new(None);
+    let lock = || MODULES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(module) = lock().get_or_insert_default().get(key) {
+        return Ok(module.clone());
+    }
+    let words = module::emit(key).map_err(|error| ExecuteError::Module(format!("{key:?}: {error}")))?;
+    let module = Arc::new(Module::new(words));
+    lock().get_or_insert_default().insert(*key, module.clone());
+    Ok(module)
+}
+
+/// Runs a dispatch through its module; four words a sample.
+///
+/// # Errors
+/// [`Failure::Refused`] when texels or operands do not fit the state, [`Failure::Execute`] when the executor fails.
+pub fn run(
+    executor: &mut dyn Executor,
+    rules: Rules,
+    state: &State,
+    texels: &[u32],
+    coords: &Coords,
+) -> Result<Vec<u32>, Failure> {
+    let expected = state.extent.texels();
+    if expected != texels.len() as u64 {
+        return Err(crate::reference::texel_count_refusal(&state.extent, texels.len()).into());
+    }
+    OperandLayout::new(state, coords)?;
+    let module = module(&ModuleKey::of(state, rules))?;
+    let operands = in_module_order(state, coords);
+    let samples = coords.rows();
+    if samples == 0 {
+        return Ok(Vec::new());
+    }
+    let count = u32::try_from(samples).map_err(|_| Refusal {
+        field: "grid".to_owned(),
+        bits: None,
+        value: format!("{samples} samples"),
+        reason: "a dispatch has at most 2^32 - 1 samples".to_owned(),
+    })?;
+    let groups = count.div_ceil(WORKGROUP);
+    let row = groups.min(GROUPS_IN_A_ROW);
+    let results = executor.run(&Job {
+        module: &module,
+        entry: ENTRY,
+        specialization: &specialize(state),
+        bindings: &[
+            Binding { set: 0, binding: 0, resource: Resource::Image(image(state, texels)) },
+            Binding { set: 0, binding: 1, resource: Resource::Input(&operands) },
+            Binding { set: 0, binding: 2, resource: Resource::Output(samples * 4) },
+        ],
+        push_constants: &[count, row, 0, 0],
+        groups: [row, groups.div_ceil(row), 1],
+    })?;
+    results
+        .into_iter()
+        .next()
+        .filter(|words| words.len() == samples * 4)
+        .ok_or_else(|| ExecuteError::Driver("the executor returned no results".to_owned()).into())
+}
+
+/// The image of a state as executors bind it.
+#[must_use]
+pub fn image<'a>(state: &State, texels: &'a [u32]) -> Image<'a> {
+    let dim = match state.view {
+        View::D1 => ImageDim::D1,
+        View::D1Array => ImageDim::D1Array,
+        View::D2 => ImageDim::D2,
+        View::D2Array | View::Cube => ImageDim::D2Array,
+        View::D3 => ImageDim::D3,
+    };
+    Image { dim, extent: state.extent.size, layers: state.extent.layers, levels: state.extent.levels, texels }
+}
+
+/// The coordinates with their columns in the order in which modules take them.
+fn in_module_order<'a>(state: &State, coords: &'a Coords) -> std::borrow::Cow<'a, [u32]> {
+    let order = State::operands(state.op, state.view);
+    if order == coords.columns {
+        return coords.words.as_slice().into();
+    }
+    let places: Vec<usize> = order.iter().filter_map(|&column| coords.index_of(column)).collect();
+    coords.words.chunks_exact(coords.columns.len()).flat_map(|row| places.iter().map(|&p| row[p])).collect()
+}

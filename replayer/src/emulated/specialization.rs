@@ -1,0 +1,141 @@
+//! The words by which a [`State`] reaches a module: its specialization constants.
+
+use crate::state::{Filter, MipMode, Reduction, Select, SliceFilter, State};
+
+macro_rules! slots {
+    ($($(#[$doc:meta])* $slot:ident = $name:literal,)*) => {
+        /// One specialization constant; its `SpecId` is its position in this list.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Slot { $($(#[$doc])* $slot,)* }
+
+        impl Slot {
+            /// Every constant, by `SpecId`.
+            pub const ALL: &'static [Self] = &[$(Self::$slot,)*];
+
+            /// The constant's name in disassemblies and listings.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$slot => $name,)* }
+            }
+        }
+    };
+}
+
+slots! {
+    /// 0: X is the narrow channel (10 bits, as in formats 37 to 43); 1: Z is (formats 30 to 36); 2: one 32-bit channel.
+    Layout = "layout",
+    /// 0 unorm, 1 snorm, 2 uscaled, 3 sscaled, for fixed-point formats; 0 unsigned, 1 signed, for integer formats.
+    Numeric = "numeric",
+    /// S#.CLAMP_X.
+    AddressX = "address_x",
+    /// S#.CLAMP_Y.
+    AddressY = "address_y",
+    /// S#.CLAMP_Z.
+    AddressZ = "address_z",
+    /// XY filter when magnifying: 0 point, 1 linear.
+    Mag = "mag_linear",
+    /// XY filter when minifying: 0 point, 1 linear.
+    Min = "min_linear",
+    /// Filter over slices: 0 as XY, 1 point, 2 linear.
+    Slices = "slice_filter",
+    /// Choice of levels: 0 base, 1 point, 2 linear.
+    Mip = "mip_mode",
+    /// 0 blend, 1 min, 2 max.
+    Reduction = "reduction",
+    /// S#.TRUNC_COORD.
+    TruncCoord = "trunc_coord",
+    /// S#.FORCE_UNNORMALIZED.
+    Unnormalized = "unnormalized",
+    /// S#.MIN_LOD and T#.MIN_LOD, the larger, 1/256.
+    MinLod = "min_lod",
+    /// S#.MAX_LOD, 1/256.
+    MaxLod = "max_lod",
+    /// S#.LOD_BIAS, signed, 1/256.
+    LodBias = "lod_bias",
+    /// First level of the view.
+    BaseLevel = "base_level",
+    /// Last level of the view, from its first.
+    LastLevel = "last_level",
+    /// First layer of the view.
+    BaseLayer = "base_layer",
+    /// Last layer of the view, from its first.
+    LastLayer = "last_layer",
+    /// What output X shows: 0 zero, 1 one, 2 to 5 channel X to W.
+    SelectX = "select_x",
+    /// What output Y shows.
+    SelectY = "select_y",
+    /// What output Z shows.
+    SelectZ = "select_z",
+    /// What output W shows.
+    SelectW = "select_w",
+    /// The gathered channel, 0 to 3.
+    GatherChannel = "gather_channel",
+    /// Border colour, X.
+    BorderX = "border_x",
+    /// Border colour, Y.
+    BorderY = "border_y",
+    /// Border colour, Z.
+    BorderZ = "border_z",
+    /// Border colour, W.
+    BorderW = "border_w",
+}
+
+impl Slot {
+    /// The constant's value for a state.
+    #[must_use]
+    pub fn value(self, state: &State) -> u32 {
+        let filter = |f: Filter| u32::from(f == Filter::Linear);
+        let select = |n: usize| match state.select[n] {
+            Select::Zero => 0,
+            Select::One => 1,
+            Select::Channel(c) => 2 + u32::from(c),
+        };
+        match self {
+            Self::Layout => super::decode::layout_word(state.format),
+            Self::Numeric => super::decode::numeric_word(state.format),
+            Self::AddressX => state.address[0] as u32,
+            Self::AddressY => state.address[1] as u32,
+            Self::AddressZ => state.address[2] as u32,
+            Self::Mag => filter(state.mag),
+            Self::Min => filter(state.min),
+            Self::Slices => match state.slices {
+                SliceFilter::FollowXy => 0,
+                SliceFilter::Own(f) => 1 + filter(f),
+            },
+            Self::Mip => match state.mip {
+                MipMode::Base => 0,
+                MipMode::Point => 1,
+                MipMode::Linear => 2,
+            },
+            Self::Reduction => match state.reduction {
+                Reduction::Blend => 0,
+                Reduction::Min => 1,
+                Reduction::Max => 2,
+            },
+            Self::TruncCoord => state.trunc_coord.into(),
+            Self::Unnormalized => state.unnormalized.into(),
+            Self::MinLod => state.min_lod.max(state.image_min_lod),
+            Self::MaxLod => state.max_lod,
+            Self::LodBias => state.lod_bias as u32,
+            Self::BaseLevel => state.base_level,
+            Self::LastLevel => state.last_level,
+            Self::BaseLayer => state.base_layer,
+            Self::LastLayer => state.last_layer,
+            Self::SelectX => select(0),
+            Self::SelectY => select(1),
+            Self::SelectZ => select(2),
+            Self::SelectW => select(3),
+            Self::GatherChannel => state.gather_channel.into(),
+            Self::BorderX => state.border[0],
+            Self::BorderY => state.border[1],
+            Self::BorderZ => state.border[2],
+            Self::BorderW => state.border[3],
+        }
+    }
+}
+
+/// The specialization of a module for a state: `SpecId` and value of every constant.
+#[must_use]
+pub fn specialize(state: &State) -> Vec<(u32, u32)> {
+    Slot::ALL.iter().map(|&slot| (slot as u32, slot.value(state))).collect()
+}
