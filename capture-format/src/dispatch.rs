@@ -183,7 +183,7 @@ columns! {
     Dvdy = "dvdy",
     /// Derivative of w along y.
     Dwdy = "dwdy",
-    /// Packed texel offsets: x[5:0], y[13:8], z[21:16], each signed.
+    /// Packed texel offsets: `x[5:0]`, `y[13:8]`, `z[21:16]`, each signed.
     Offset = "offset",
 }
 

@@ -10,6 +10,7 @@ pub mod dispatch;
 pub mod image_descriptor;
 pub mod op;
 pub mod sampler_descriptor;
+pub mod texel;
 pub mod words;
 
 pub use bits::{Field, FieldRangeError, Shown};
@@ -21,4 +22,5 @@ pub use dispatch::{Column, Coords, Dispatch, Expected, Oracle, OracleSource, Tra
 pub use image_descriptor::ImageDescriptor;
 pub use op::{LodSource, Op, OpKind};
 pub use sampler_descriptor::SamplerDescriptor;
+pub use texel::{ChannelLayout, NumericKind, TexelFormat, TexelLayout};
 pub use words::Words;

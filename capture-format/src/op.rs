@@ -47,7 +47,7 @@ pub struct Op {
     pub lod: LodSource,
     /// `_cl`: a lower clamp of the LOD (column `clamp`).
     pub lod_clamp: bool,
-    /// `_o`: texel offsets (column `offset`), packed x[5:0] y[13:8] z[21:16], each signed.
+    /// `_o`: texel offsets (column `offset`), packed `x[5:0] y[13:8] z[21:16]`, each signed.
     pub offset: bool,
 }
 
