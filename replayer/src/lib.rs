@@ -2,8 +2,9 @@
 
 pub mod emulated;
 pub mod execute;
+pub mod materialise;
 pub mod path;
-pub mod refusal;
 pub mod reference;
+pub mod refusal;
 pub mod rules;
 pub mod state;

@@ -5,9 +5,13 @@ use std::{fmt, str::FromStr};
 use capture_format::Dispatch;
 
 use crate::{
+    emulated,
     execute::{ExecuteError, Executor},
+    materialise::materialise,
+    reference::Sampler,
     refusal::Refusal,
     rules::Profile,
+    state::State,
 };
 
 /// What computes results from a dispatch.
@@ -86,11 +90,32 @@ pub fn evaluate(
     executor: Option<&mut dyn Executor>,
     strict: bool,
 ) -> Result<Vec<u32>, Failure> {
-    let _ = (profile, executor, strict);
-    Err(Failure::Refused(Refusal {
-        field: "path".to_owned(),
-        bits: None,
-        value: path.name().to_owned(),
-        reason: format!("dispatch {} can not be evaluated yet", dispatch.name),
-    }))
+    let state = materialise(dispatch, &profile.rules)?;
+    if strict {
+        refuse_inference(profile, &state)?;
+    }
+    match path {
+        Path::Reference => Ok(Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords)?.run()),
+        Path::Emulated => {
+            let executor =
+                executor.ok_or_else(|| ExecuteError::Unavailable("the emulated path needs an executor".to_owned()))?;
+            emulated::run(executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)
+        }
+    }
+}
+
+/// Refuses when a rule that the state depends on rests on inference.
+fn refuse_inference(profile: &Profile, state: &State) -> Result<(), Refusal> {
+    for rule in state.rules_in_force() {
+        let evidence = profile.evidence(rule);
+        if evidence.kind.is_weak() {
+            return Err(Refusal {
+                field: format!("rule {}", rule.name()),
+                bits: None,
+                value: profile.rules.value_name(rule).to_owned(),
+                reason: format!("rests on inference ({}), which --strict refuses", evidence.source),
+            });
+        }
+    }
+    Ok(())
 }

@@ -2,7 +2,9 @@
 //!
 //! Both the reference and the emitted SPIR-V work from a [`State`]; neither looks at descriptor bits.
 
-use capture_format::{Column, Op, TexelFormat};
+use capture_format::{Column, LodSource, NumericKind, Op, OpKind, TexelFormat};
+
+use crate::rules::RuleId;
 
 /// The shape of the view that is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -230,13 +232,14 @@ pub struct State {
     pub mip_point_preclamp: bool,
     /// The border colour as internal x, y, z, w (FP32 bits; integers for integer formats), after BC_SWIZZLE.
     pub border: [u32; 4],
+    /// Whether the border colour is from the table.
+    pub table_border: bool,
 }
 
 impl State {
     /// The operands of an instruction on a view, in the order in which the emitted modules take them.
     #[must_use]
     pub fn operands(op: Op, view: View) -> Vec<Column> {
-        use capture_format::{LodSource, OpKind};
         let mut columns = match (op.kind, view) {
             (OpKind::Load, View::D1) => vec![Column::X],
             (OpKind::Load, View::D1Array) => vec![Column::X, Column::Layer],
@@ -267,6 +270,72 @@ impl State {
             columns.push(Column::Offset);
         }
         columns
+    }
+
+    /// The rules on which results in this state can depend, in the order of the table.
+    ///
+    /// What depends on the operands alone (a NaN among them, say) counts only where every operand can matter; rules for
+    /// special operands are left out.
+    #[must_use]
+    pub fn rules_in_force(&self) -> Vec<RuleId> {
+        RuleId::ALL.iter().copied().filter(|&rule| self.depends_on(rule)).collect()
+    }
+
+    fn depends_on(&self, rule: RuleId) -> bool {
+        if self.op.kind == OpKind::Load {
+            return false;
+        }
+        let gather = self.op.kind == OpKind::Gather4;
+        let levels = self.last_level > 0 && self.mip != MipMode::Base;
+        let unequal = self.mag != self.min && !gather;
+        let xy_linear = self.mag == Filter::Linear || self.min == Filter::Linear || gather;
+        let xy_point = !gather && (self.mag == Filter::Point || self.min == Filter::Point);
+        let own_slices = match (self.view, self.slices) {
+            (View::D3, SliceFilter::Own(filter)) => Some(filter),
+            _ => None,
+        };
+        let linear = xy_linear || own_slices == Some(Filter::Linear);
+        let point = xy_point || own_slices == Some(Filter::Point);
+        let blends = !gather && (linear || levels && self.mip == MipMode::Linear);
+        let lod_matters = levels || unequal;
+        let axes = &self.address[..self.view.axes()];
+        match rule {
+            // Special operands.
+            RuleId::NanCoordinate | RuleId::DenormalCoordinate => false,
+            RuleId::CoordinateStep | RuleId::CoordinateProduct => !self.unnormalized,
+            RuleId::SubtexelBits => true,
+            RuleId::PointRounding => point && !self.trunc_coord,
+            RuleId::WeightRounding => linear && !self.trunc_coord,
+            RuleId::TruncCoord => self.trunc_coord,
+            RuleId::EdgeClamp => linear && axes.contains(&Address::Edge) && self.reduction != Reduction::Blend,
+            RuleId::HalfBorder => axes.iter().any(|a| matches!(a, Address::HalfBorder | Address::MirrorOnceHalfBorder)),
+            RuleId::ZFilterRule => self.view == View::D3,
+            RuleId::MipFilterBits => self.last_level > 0,
+            RuleId::WeightScheme | RuleId::Accumulation | RuleId::ResultRounding => {
+                blends && self.reduction == Reduction::Blend
+            }
+            RuleId::ZeroWeightTaps => {
+                blends && self.reduction == Reduction::Blend && self.format.kind() == NumericKind::Float
+            }
+            RuleId::MinMaxTaps => blends && self.reduction != Reduction::Blend,
+            RuleId::LodRounding => lod_matters,
+            RuleId::LodRoundingStage => lod_matters && self.lod_bias != 0,
+            RuleId::ExplicitLodBias => {
+                lod_matters && self.lod_bias != 0 && matches!(self.op.lod, LodSource::Explicit | LodSource::Zero)
+            }
+            RuleId::MipNearest | RuleId::MipNearestLod => levels && self.mip == MipMode::Point,
+            RuleId::MinifyFrom => unequal,
+            RuleId::BorderSwizzle => self.uses_border(),
+            RuleId::BorderMissingChannel => self.uses_border() && self.shows_missing_channel(),
+            RuleId::BorderPrecision => self.uses_border() && self.table_border,
+            RuleId::LayerRounding => self.view.is_layered() && !self.trunc_coord,
+        }
+    }
+
+    /// Whether an output shows a channel that the format lacks.
+    fn shows_missing_channel(&self) -> bool {
+        let present = self.format.channels().len();
+        self.select.iter().any(|s| matches!(s, Select::Channel(c) if usize::from(*c) >= present))
     }
 
     /// Whether any axis in use can give border taps.

@@ -77,6 +77,13 @@ enum Glsl {
     UnpackHalf2x16 = 62,
 }
 
+/// An `if` that has begun.
+#[must_use]
+pub struct OpenIf {
+    before: Word,
+    merge: Word,
+}
+
 /// A module under construction: one entry point, filled from top to bottom.
 pub struct Code {
     builder: Builder,
@@ -148,9 +155,8 @@ impl Code {
 
     fn insert(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Word {
         let id = self.builder.id();
-        let result = self
-            .builder
-            .insert_into_block(InsertPoint::End, Instruction::new(op, Some(ty), Some(id), operands));
+        let result =
+            self.builder.insert_into_block(InsertPoint::End, Instruction::new(op, Some(ty), Some(id), operands));
         self.keep(result);
         id
     }
@@ -251,59 +257,48 @@ impl Code {
         self.op(Op::Load, &[pointer])
     }
 
-    /// `if condition { then } else { otherwise }` as an expression of several values, all of them 32-bit.
-    pub fn if_else<T: Value, const N: usize>(
-        &mut self,
-        condition: B,
-        then: impl FnOnce(&mut Self) -> [T; N],
-        otherwise: impl FnOnce(&mut Self) -> [T; N],
-    ) -> [T; N] {
-        let (yes, no, merge) = (self.builder.id(), self.builder.id(), self.builder.id());
-        self.branch_on(condition, yes, no, merge);
-        let (a, a_block) = self.arm(yes, merge, then);
-        let (b, b_block) = self.arm(no, merge, otherwise);
-        let begun = self.builder.begin_block(Some(merge));
+    /// Begins `if condition { … }`; what follows is inside until [`Self::end_if`].
+    pub fn begin_if(&mut self, condition: B) -> OpenIf {
+        let before = self.current_block().unwrap_or_default();
+        let (yes, merge) = (self.builder.id(), self.builder.id());
+        self.branch_on(condition, yes, merge);
+        let begun = self.builder.begin_block(Some(yes));
         self.keep(begun);
-        let ty = T::type_id(self);
-        std::array::from_fn(|n| {
-            let phi = self.builder.phi(ty, None, [(a[n].id(), a_block), (b[n].id(), b_block)]);
-            T::from_id(self.keep(phi))
-        })
+        OpenIf { before, merge }
+    }
+
+    /// Ends an `if`. Values (type and id) are `inside` where it was taken and `outside` where not; the merged ids.
+    pub fn end_if(&mut self, open: OpenIf, outside: &[(Word, Word)], inside: &[(Word, Word)]) -> Vec<Word> {
+        let last = self.current_block().unwrap_or_default();
+        let branched = self.builder.branch(open.merge);
+        self.keep(branched);
+        let begun = self.builder.begin_block(Some(open.merge));
+        self.keep(begun);
+        outside
+            .iter()
+            .zip(inside)
+            .map(|(&(ty, out), &(_, inner))| {
+                if out == inner {
+                    return out;
+                }
+                let phi = self.builder.phi(ty, None, [(out, open.before), (inner, last)]);
+                self.keep(phi)
+            })
+            .collect()
     }
 
     /// `if condition { then }`.
     pub fn if_then(&mut self, condition: B, then: impl FnOnce(&mut Self)) {
-        let (yes, merge) = (self.builder.id(), self.builder.id());
-        self.branch_on(condition, yes, merge, merge);
-        self.arm::<U, 0>(yes, merge, |code| {
-            then(code);
-            []
-        });
-        let begun = self.builder.begin_block(Some(merge));
-        self.keep(begun);
+        let open = self.begin_if(condition);
+        then(self);
+        self.end_if(open, &[], &[]);
     }
 
-    fn branch_on(&mut self, condition: B, yes: Word, no: Word, merge: Word) {
+    fn branch_on(&mut self, condition: B, yes: Word, merge: Word) {
         let merged = self.builder.selection_merge(merge, spirv::SelectionControl::NONE);
         self.keep(merged);
-        let branched = self.builder.branch_conditional(condition.0, yes, no, []);
+        let branched = self.builder.branch_conditional(condition.0, yes, merge, []);
         self.keep(branched);
-    }
-
-    /// Fills a block that ends in a branch to `merge`; the values, and the block that reaches the merge.
-    fn arm<T: Value, const N: usize>(
-        &mut self,
-        label: Word,
-        merge: Word,
-        fill: impl FnOnce(&mut Self) -> [T; N],
-    ) -> ([T; N], Word) {
-        let begun = self.builder.begin_block(Some(label));
-        self.keep(begun);
-        let values = fill(self);
-        let block = self.current_block().unwrap_or(label);
-        let branched = self.builder.branch(merge);
-        self.keep(branched);
-        (values, block)
     }
 
     fn current_block(&self) -> Option<Word> {

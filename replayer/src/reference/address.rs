@@ -57,8 +57,7 @@ mod tests {
             (Address::Border, [b, b, b, b, b, b, b, 0, 1, 2, b, b, b, b, b]),
             (Address::MirrorOnceBorder, [b, b, b, b, 2, 1, 0, 0, 1, 2, b, b, b, b, b]),
         ] {
-            let found: Vec<u32> =
-                indices.iter().map(|&i| address(mode, Filter::Linear, i, 3).unwrap_or(b)).collect();
+            let found: Vec<u32> = indices.iter().map(|&i| address(mode, Filter::Linear, i, 3).unwrap_or(b)).collect();
             assert_eq!(found, expected, "{mode:?}");
         }
     }

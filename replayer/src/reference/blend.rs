@@ -117,8 +117,10 @@ pub fn numerators(rules: &Rules, weights: &[Weights; 2]) -> ([[[[u64; 2]; 2]; 2]
             }
         };
         for_each_tap(weights, |m, z, y, x| {
-            result[m][z][y][x] =
-                along(&weights[m][MIP], m) * along(&weights[m][Z], z) * along(&weights[m][Y], y) * along(&weights[m][X], x);
+            result[m][z][y][x] = along(&weights[m][MIP], m)
+                * along(&weights[m][Z], z)
+                * along(&weights[m][Y], y)
+                * along(&weights[m][X], x);
         });
         return (result, bits);
     }
@@ -261,4 +263,3 @@ pub fn reduce(rules: &Rules, reduction: Reduction, taps: &Taps, weights: &[Weigh
 pub fn cut_to_11_bits(bits: u32) -> u32 {
     if bits & 0x7f80_0000 == 0x7f80_0000 { bits } else { bits & !0x1fff }
 }
-

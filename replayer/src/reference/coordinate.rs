@@ -1,7 +1,9 @@
 //! From a coordinate operand to a position in texels: texel index and weight along one axis.
 
 use crate::{
-    rules::{CoordinateProduct, EdgeClamp, HalfBorder, NanCoordinate, PointRounding, Rules, TruncCoord, WeightRounding},
+    rules::{
+        CoordinateProduct, EdgeClamp, HalfBorder, NanCoordinate, PointRounding, Rules, TruncCoord, WeightRounding,
+    },
     state::{Address, Filter},
 };
 

@@ -6,7 +6,7 @@ use crate::{
         blend::{AxisWeight, Weights},
         coordinate::{Axis, Position, Rounding, condition, position},
         image::Image,
-        lod::{LodOperand, Levels, levels},
+        lod::{Levels, LodOperand, levels},
         operands::Operands,
     },
     rules::{LayerRounding, Rules, TruncCoord, ZFilterRule},
@@ -51,12 +51,8 @@ pub struct Footprint {
 /// Chooses levels, positions and taps of a sample.
 #[must_use]
 pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Operands, gather: bool) -> Footprint {
-    let source = LodOperand {
-        bits: operands.lod,
-        bias: operands.bias,
-        clamp: operands.clamp,
-        explicit: operands.explicit_lod,
-    };
+    let source =
+        LodOperand { bits: operands.lod, bias: operands.bias, clamp: operands.clamp, explicit: operands.explicit_lod };
     let levels = levels(rules, state, &source);
     let filter = if gather {
         Filter::Linear
@@ -105,8 +101,7 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
                 indices[axis][tap] = address(about.address, filter, index, about.size);
             }
         }
-        result.weights[m][3] =
-            AxisWeight { linear: two_levels, step: levels.step, bits: 8, weight: levels.weight };
+        result.weights[m][3] = AxisWeight { linear: two_levels, step: levels.step, bits: 8, weight: levels.weight };
         let count = |axis: usize| if result.weights[m][axis].linear { 2 } else { 1 };
         for z in 0..count(2) {
             for y in 0..count(1) {

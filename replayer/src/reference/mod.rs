@@ -46,8 +46,8 @@ impl<'a> Sampler<'a> {
     /// # Errors
     /// When the texels do not fill the image, or the columns are not the instruction's operands.
     pub fn new(rules: Rules, state: &'a State, texels: &'a [u32], coords: &'a Coords) -> Result<Self, Refusal> {
-        let image = Image::new(state.extent.clone(), texels)
-            .ok_or_else(|| texel_count_refusal(&state.extent, texels.len()))?;
+        let image =
+            Image::new(state.extent.clone(), texels).ok_or_else(|| texel_count_refusal(&state.extent, texels.len()))?;
         let layout = OperandLayout::new(state, coords)?;
         Ok(Self { rules, state, image, layout, coords: coords.words.as_slice() })
     }
@@ -103,7 +103,7 @@ impl<'a> Sampler<'a> {
     /// The filtered channels before DST_SEL.
     #[must_use]
     pub fn combine(&self, footprint: &Footprint) -> [u32; 4] {
-        if self.state.format.is_integer() {
+        if self.state.format.kind().is_integer() {
             return footprint.taps[0][0][0][0].channels;
         }
         std::array::from_fn(|channel| self.combine_channel(footprint, channel))
@@ -117,9 +117,10 @@ impl<'a> Sampler<'a> {
         if one_tap {
             return footprint.taps[0][0][0][0].channels[channel];
         }
-        let taps: Taps = footprint.taps.each_ref().map(|level| {
-            level.each_ref().map(|slice| slice.each_ref().map(|row| row.each_ref().map(value)))
-        });
+        let taps: Taps = footprint
+            .taps
+            .each_ref()
+            .map(|level| level.each_ref().map(|slice| slice.each_ref().map(|row| row.each_ref().map(value))));
         let result = match self.state.reduction {
             Reduction::Blend => blend(&self.rules, &taps, &footprint.weights),
             reduction => reduce(&self.rules, reduction, &taps, &footprint.weights),
@@ -136,7 +137,8 @@ impl<'a> Sampler<'a> {
     fn gather(&self, footprint: &Footprint) -> [u32; 4] {
         let rows = &footprint.taps[0][0];
         let select = self.state.select[usize::from(self.state.gather_channel)];
-        [rows[1][0], rows[1][1], rows[0][1], rows[0][0]].map(|tap| apply_select(select, self.state.format, tap.channels))
+        [rows[1][0], rows[1][1], rows[0][1], rows[0][0]]
+            .map(|tap| apply_select(select, self.state.format, tap.channels))
     }
 
     /// A load's channels before DST_SEL. Outside the image they are all 0 (inferred: bounds-checked loads return 0).
@@ -171,7 +173,7 @@ fn load_index(bits: u32) -> Option<u32> {
 fn apply_select(select: Select, format: TexelFormat, channels: [u32; 4]) -> u32 {
     match select {
         Select::Zero => 0,
-        Select::One if format.is_integer() => 1,
+        Select::One if format.kind().is_integer() => 1,
         Select::One => 1.0f32.to_bits(),
         Select::Channel(channel) => channels[usize::from(channel)],
     }

@@ -162,10 +162,13 @@ fn gfx1035(rule: RuleId) -> Evidence {
     match rule {
         RuleId::NanCoordinate => inferred("not measured; as the H200 does"),
         RuleId::DenormalCoordinate => inferred("not measured; as the H200 does"),
-        RuleId::CoordinateStep => inferred("no step seen in the published points, which all lie on coarser grids"),
+        RuleId::CoordinateStep => measured(
+            "gfx1035 review: every address mode matches without one at 1/64-texel steps; finer steps are not measured",
+        ),
         RuleId::CoordinateProduct => {
-            inferred("published points multiply without rounding, so FP32 is not told from exact")
+            measured("gfx1035 review: matches at 1/64-texel steps, where FP32 is exact; rounding is not measured")
         }
+
         RuleId::SubtexelBits => measured("gfx1035 review: weights in steps of 1/256 in a 1/1024-texel sweep"),
         RuleId::PointRounding => measured(
             "gfx1035 review: k - 2^-12 and k - 2^-20 read texel k with TRUNC_COORD 0; steps of 1/256 by vkd3d-proton's sweeps on AMD",
@@ -184,7 +187,9 @@ fn gfx1035(rule: RuleId) -> Evidence {
         RuleId::Accumulation => inferred(
             "FP32 matches where any reasonable datapath is exact; rounding with wide exponents is not measured",
         ),
-        RuleId::ResultRounding => inferred("as accumulation: no published point has more bits than FP16 holds"),
+        RuleId::ResultRounding => measured(
+            "gfx1035 review: 0.49609375 and the like come back whole; results of more than 8 bits are not measured",
+        ),
         RuleId::ZeroWeightTaps => inferred("not measured; as the H200 does"),
         RuleId::MinMaxTaps => inferred("Vulkan's and D3D's rule; not measured"),
         RuleId::LodRounding => measured("gfx1035 review: LOD 0.49 blends with 125/256"),

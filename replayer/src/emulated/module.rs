@@ -1,0 +1,197 @@
+//! The frame of a module: declarations, the entry point, operands in, results out.
+
+use capture_format::{Column, LodSource, OpKind};
+use rspirv::{
+    dr::Operand,
+    spirv::{self, Decoration, Op as SpirvOp, StorageClass, Word},
+};
+
+use super::{
+    ENTRY, ModuleKey, WORKGROUP,
+    code::{Code, U, Value},
+    filter::{Emitter, Inputs},
+    specialization::Slot,
+};
+use crate::{
+    rules::{CoordinateProduct, ResultRounding},
+    state::{State, View},
+};
+
+/// Emits the module for a key.
+pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
+    let mut code = Code::new();
+    let rules = &key.rules;
+    if rules.fixed_point_weights()
+        || rules.coordinate_product == CoordinateProduct::Exact
+        || rules.result_rounding != ResultRounding::Fp32
+    {
+        code.enable_f64();
+    }
+    code.raw().capability(spirv::Capability::ImageQuery);
+    let dim = match key.view {
+        View::D1 | View::D1Array => {
+            code.raw().capability(spirv::Capability::Sampled1D);
+            spirv::Dim::Dim1D
+        }
+        View::D2 | View::D2Array | View::Cube => spirv::Dim::Dim2D,
+        View::D3 => spirv::Dim::Dim3D,
+    };
+    let slots: Vec<U> = Slot::ALL.iter().map(|&slot| code.specialization(slot as u32, 0, slot.name())).collect();
+
+    let uint = U::type_id(&code);
+    let image_type = {
+        let arrayed = u32::from(key.view.is_layered());
+        code.raw().type_image(uint, dim, 0, arrayed, 0, 1, spirv::ImageFormat::Unknown, None)
+    };
+    let image = resource(&mut code, image_type, StorageClass::UniformConstant, 0, "image");
+    let word4 = code.raw().type_vector(uint, 4);
+    let (operands, operands_block) = buffer(&mut code, uint, 4, 1, "operands", Decoration::NonWritable);
+    let (results, _) = buffer(&mut code, word4, 16, 2, "results", Decoration::NonReadable);
+    let _ = operands_block;
+    let push = push_constants(&mut code);
+    let group = builtin(&mut code, 3, spirv::BuiltIn::WorkgroupId, "workgroup");
+    let local = builtin(&mut code, 1, spirv::BuiltIn::LocalInvocationIndex, "lane");
+
+    let void = code.void_type();
+    let signature = code.raw().type_function(void, []);
+    let main = {
+        let begun = code.raw().begin_function(void, None, spirv::FunctionControl::NONE, signature);
+        code.keep(begun)
+    };
+    code.raw().entry_point(spirv::ExecutionModel::GLCompute, main, ENTRY, [group, local]);
+    code.raw().execution_mode(main, spirv::ExecutionMode::LocalSize, [WORKGROUP, 1, 1]);
+    let begun = code.raw().begin_block(None);
+    code.keep(begun);
+
+    let samples = load_push(&mut code, push, 0);
+    let row = load_push(&mut code, push, 1);
+    let group3 = code.raw().type_vector(uint, 3);
+    let group = code.instruction(SpirvOp::Load, group3, vec![Operand::IdRef(group)]);
+    let (group_x, group_y): (U, U) = (code.extract(group, 0), code.extract(group, 1));
+    let lane = code.load_u(local);
+    let groups_before = code.u_mul(group_y, row);
+    let group = code.u_add(groups_before, group_x);
+    let lanes = code.u(WORKGROUP);
+    let first = code.u_mul(group, lanes);
+    let index = code.u_add(first, lane);
+    code.name(index.id(), "sample");
+    let in_grid = code.u_lt(index, samples);
+    code.if_then(in_grid, |code| {
+        let inputs = read_operands(code, key, operands, index);
+        let loaded = code.instruction(SpirvOp::Load, image_type, vec![Operand::IdRef(image)]);
+        let mut emitter = Emitter { code, rules, view: key.view, class: key.class, slots: &slots, image: loaded };
+        let explicit = matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
+        let words = match key.op.kind {
+            OpKind::Load => emitter.load(&inputs),
+            OpKind::Sample => emitter.sample(&inputs, explicit),
+            OpKind::Gather4 => emitter.gather(&inputs, explicit),
+        };
+        let pointer = element(code, results, word4, index);
+        let vector = code.vector(&words);
+        let stored = code.raw().store(pointer, vector, None, []);
+        code.keep(stored);
+    });
+    let returned = code.raw().ret();
+    code.keep(returned);
+    let ended = code.raw().end_function();
+    code.keep(ended);
+    code.finish()
+}
+
+fn resource(code: &mut Code, ty: Word, class: StorageClass, binding: u32, name: &str) -> Word {
+    let builder = code.raw();
+    let pointer = builder.type_pointer(None, class, ty);
+    let variable = builder.variable(pointer, None, class, None);
+    builder.decorate(variable, Decoration::DescriptorSet, [Operand::LiteralBit32(0)]);
+    builder.decorate(variable, Decoration::Binding, [Operand::LiteralBit32(binding)]);
+    builder.name(variable, name);
+    variable
+}
+
+/// A storage buffer that is one runtime array; the variable and the block's type.
+fn buffer(code: &mut Code, element: Word, stride: u32, binding: u32, name: &str, access: Decoration) -> (Word, Word) {
+    let builder = code.raw();
+    let array = builder.type_runtime_array(element);
+    builder.decorate(array, Decoration::ArrayStride, [Operand::LiteralBit32(stride)]);
+    let block = builder.type_struct([array]);
+    builder.decorate(block, Decoration::Block, []);
+    builder.member_decorate(block, 0, Decoration::Offset, [Operand::LiteralBit32(0)]);
+    builder.member_decorate(block, 0, access, []);
+    (resource(code, block, StorageClass::StorageBuffer, binding, name), block)
+}
+
+fn push_constants(code: &mut Code) -> Word {
+    let uint = U::type_id(code);
+    let builder = code.raw();
+    let block = builder.type_struct([uint, uint, uint, uint]);
+    builder.decorate(block, Decoration::Block, []);
+    for (member, name) in ["samples", "groups_in_a_row", "grid_width", "grid_height"].into_iter().enumerate() {
+        let member = member as u32;
+        builder.member_decorate(block, member, Decoration::Offset, [Operand::LiteralBit32(4 * member)]);
+        builder.member_name(block, member, name);
+    }
+    let pointer = builder.type_pointer(None, StorageClass::PushConstant, block);
+    let variable = builder.variable(pointer, None, StorageClass::PushConstant, None);
+    builder.name(variable, "dispatch");
+    variable
+}
+
+fn builtin(code: &mut Code, components: u32, builtin: spirv::BuiltIn, name: &str) -> Word {
+    let uint = U::type_id(code);
+    let builder = code.raw();
+    let ty = if components == 1 { uint } else { builder.type_vector(uint, components) };
+    let pointer = builder.type_pointer(None, StorageClass::Input, ty);
+    let variable = builder.variable(pointer, None, StorageClass::Input, None);
+    builder.decorate(variable, Decoration::BuiltIn, [Operand::BuiltIn(builtin)]);
+    builder.name(variable, name);
+    variable
+}
+
+fn load_push(code: &mut Code, block: Word, member: i32) -> U {
+    let uint = U::type_id(code);
+    let pointer_type = code.raw().type_pointer(None, StorageClass::PushConstant, uint);
+    let member = code.i(member);
+    let pointer =
+        code.instruction(SpirvOp::AccessChain, pointer_type, vec![Operand::IdRef(block), Operand::IdRef(member.id())]);
+    code.load_u(pointer)
+}
+
+/// Pointer to an element of a buffer.
+fn element(code: &mut Code, buffer: Word, ty: Word, index: U) -> Word {
+    let pointer_type = code.raw().type_pointer(None, StorageClass::StorageBuffer, ty);
+    let zero = code.i(0);
+    code.instruction(
+        SpirvOp::AccessChain,
+        pointer_type,
+        vec![Operand::IdRef(buffer), Operand::IdRef(zero.id()), Operand::IdRef(index.id())],
+    )
+}
+
+fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, index: U) -> Inputs {
+    let columns = State::operands(key.op, key.view);
+    let stride = code.u(columns.len() as u32);
+    let row = code.u_mul(index, stride);
+    let uint = U::type_id(code);
+    let mut inputs = Inputs::default();
+    for (n, column) in columns.into_iter().enumerate() {
+        let at = code.u(n as u32);
+        let at = code.u_add(row, at);
+        let pointer = element(code, operands, uint, at);
+        let value = code.load_u(pointer);
+        code.name(value.id(), column.name());
+        match column {
+            Column::U | Column::V | Column::W | Column::S | Column::T | Column::X | Column::Y | Column::Z => {
+                inputs.coordinates.push(value);
+            }
+            Column::Layer | Column::Face => inputs.layer = Some(value),
+            Column::Lod => inputs.lod = Some(value),
+            Column::Bias => inputs.bias = Some(value),
+            Column::Clamp => inputs.clamp = Some(value),
+            Column::Offset => inputs.offset = Some(value),
+            // Directions are turned into s, t, face before a module sees them; derivatives have their own module part.
+            Column::Rx | Column::Ry | Column::Rz => {}
+            Column::Dudx | Column::Dvdx | Column::Dwdx | Column::Dudy | Column::Dvdy | Column::Dwdy => {}
+        }
+    }
+    inputs
+}
