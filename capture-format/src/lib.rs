@@ -5,8 +5,10 @@
 //! two forms: a binary container (`.texeltrace`) and a case (text, `case.toml`), written and reviewed by hand.
 
 pub mod bits;
+pub mod case;
 pub mod codes;
 pub mod dispatch;
+pub mod dispatch_check;
 pub mod image_descriptor;
 pub mod op;
 pub mod sampler_descriptor;
@@ -14,11 +16,13 @@ pub mod texel;
 pub mod words;
 
 pub use bits::{Field, FieldRangeError, Shown};
+pub use case::{Case, CaseError, CaseOptions, write_case};
 pub use codes::{
     AnisoRatio, BcSwizzle, BlockSize, BorderColorType, Clamp, CompareFunc, DstSel, FilterMode, ImageType, MipFilter,
     XyFilter, ZFilter, img_format_name, sw_mode_name,
 };
 pub use dispatch::{Column, Coords, Dispatch, Expected, Oracle, OracleSource, Trace};
+pub use dispatch_check::DispatchProblem;
 pub use image_descriptor::ImageDescriptor;
 pub use op::{LodSource, Op, OpKind};
 pub use sampler_descriptor::SamplerDescriptor;
