@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+pub mod vulkan;
+
 /// Dimension of an image binding. Cubes are bound as [`ImageDim::D2Array`] with six layers a cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImageDim {
