@@ -423,7 +423,8 @@ impl Emitter<'_> {
         (indices, inside)
     }
 
-    /// Sizes of a level along the axes.
+    /// Sizes of a level along the axes: level 0's are queried and shifted, since llvmpipe's query takes the level of one
+    /// invocation for all of a group.
     fn level_size(&mut self, level: U) -> Vec<I> {
         let components = match self.view {
             View::D1 => 1,
@@ -432,13 +433,18 @@ impl Emitter<'_> {
         };
         let int = I::type_id(self.code);
         let ty = if components == 1 { int } else { self.code.raw().type_vector(int, components) };
+        let (zero, one) = (self.code.u(0), self.code.i(1));
         let size = self.code.instruction(
             SpirvOp::ImageQuerySizeLod,
             ty,
-            vec![Operand::IdRef(self.image), Operand::IdRef(level.id())],
+            vec![Operand::IdRef(self.image), Operand::IdRef(zero.id())],
         );
         (0..self.view.axes() as u32)
-            .map(|n| if components == 1 { I::from_id(size) } else { self.code.extract(size, n) })
+            .map(|n| {
+                let whole = if components == 1 { I::from_id(size) } else { self.code.extract(size, n) };
+                let shifted = self.code.i_shr(whole, level);
+                self.code.i_max(shifted, one)
+            })
             .collect()
     }
 
