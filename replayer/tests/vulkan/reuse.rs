@@ -97,6 +97,27 @@ fn a_damaged_cache_is_ignored_with_a_note_and_written_anew() {
 }
 
 #[test]
+fn executors_that_write_one_cache_at_once_leave_a_good_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().to_owned();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..3 {
+                    let mut executor = open(|o| o.cache_dir = Some(cache.clone()));
+                    assert!(!matches!(executor.cache_state(), CacheState::Ignored(_)), "{:?}", executor.cache_state());
+                    assert_copies(&mut executor, &[1]);
+                    executor.flush_cache();
+                    assert_eq!(executor.take_notes(), Vec::<String>::new());
+                }
+            });
+        }
+    });
+    only_file(&cache);
+    assert!(matches!(open(|o| o.cache_dir = Some(cache.clone())).cache_state(), CacheState::Loaded(_)));
+}
+
+#[test]
 fn a_cache_that_can_not_be_written_is_a_note() {
     let dir = tempfile::tempdir().unwrap();
     // A file where the folder should be: refused for every user.
