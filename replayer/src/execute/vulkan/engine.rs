@@ -529,8 +529,12 @@ impl Engine {
 
     /// Waits until nothing is in use, so that all can be destroyed; false if a run does not end.
     pub(super) fn settle(&mut self) -> bool {
-        if self.pending && self.wait_for(GRACE).is_err() && self.pending {
-            return false;
+        if self.pending {
+            // It clears `pending` when the run has ended or the device is lost.
+            let _ = self.wait_for(GRACE);
+            if self.pending {
+                return false;
+            }
         }
         // SAFETY: no other thread uses the device's queue. A lost device counts as idle.
         let _ = unsafe { self.device.raw.device_wait_idle() };

@@ -108,6 +108,8 @@ struct Scan {
     workgroup_size: Option<u32>,
     variables: Vec<(u32, u32, u32)>,
     used: HashSet<u32>,
+    functions: HashSet<u32>,
+    memory_model: bool,
 }
 
 impl ModuleInfo {
@@ -139,8 +141,16 @@ impl ModuleInfo {
                 return Err(broken(format!("unknown opcode {} at word {at}", first & 0xffff)));
             };
             match op {
-                Op::Function => in_function = true,
+                Op::Function => {
+                    in_function = true;
+                    scan.functions.extend(operands.get(1));
+                }
                 Op::FunctionEnd => in_function = false,
+                Op::Variable if in_function && operands.get(2) != Some(&(StorageClass::Function as u32)) => {
+                    return Err(broken(format!(
+                        "variable at word {at} is within a function, but not of its storage class"
+                    )));
+                }
                 _ => {}
             }
             if in_function {
@@ -164,6 +174,7 @@ impl ModuleInfo {
             Op::Capability => {
                 self.capabilities.insert(word(0)?);
             }
+            Op::MemoryModel => scan.memory_model = true,
             Op::EntryPoint => {
                 if word(0)? == ExecutionModel::GLCompute as u32 {
                     self.entries.push(Entry { id: word(1)?, name: string(operands.get(2..)?)? });
@@ -225,6 +236,15 @@ impl ModuleInfo {
     }
 
     fn finish(&mut self, scan: &Scan) -> Result<(), ExecuteError> {
+        if !scan.memory_model {
+            return Err(ExecuteError::Module("has no OpMemoryModel".to_owned()));
+        }
+        if self.entries.is_empty() {
+            return Err(ExecuteError::Module("has no entry point for compute".to_owned()));
+        }
+        if let Some(entry) = self.entries.iter().find(|e| !scan.functions.contains(&e.id)) {
+            return Err(ExecuteError::Module(format!("entry point {:?} has no function", entry.name)));
+        }
         for (id, spec) in &scan.spec_ids {
             let bits = match scan.scalar_types.get(id).and_then(|t| scan.types.get(t)) {
                 Some(Type::Bool) => 1,

@@ -179,7 +179,7 @@ fn check_entry(job: &NativeJob<'_>, info: &ModuleInfo, limits: &vk::PhysicalDevi
         return Err(ExecuteError::Module(format!(
             "no compute entry point {:?}, there are: {}",
             job.entry,
-            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+            names.join(", ")
         )));
     };
     let Some(size) = info.workgroup_size(entry.id, job.specialization) else {
