@@ -7,11 +7,15 @@
 pub mod bits;
 pub mod case;
 pub mod codes;
+pub mod container;
 pub mod dispatch;
 pub mod dispatch_check;
+pub mod find;
 pub mod image_descriptor;
+mod map;
 pub mod op;
 pub mod sampler_descriptor;
+pub mod source;
 pub mod texel;
 pub mod words;
 
@@ -21,10 +25,15 @@ pub use codes::{
     AnisoRatio, BcSwizzle, BlockSize, BorderColorType, Clamp, CompareFunc, DstSel, FilterMode, ImageType, MipFilter,
     XyFilter, ZFilter, img_format_name, sw_mode_name,
 };
+pub use container::{
+    ContainerError, TraceMeta, TraceReader, TraceWriter, WriteError, WriteOptions, read_trace, write_trace,
+};
 pub use dispatch::{Column, Coords, Dispatch, Expected, Oracle, OracleSource, Trace};
 pub use dispatch_check::DispatchProblem;
+pub use find::{FindError, find_traces};
 pub use image_descriptor::ImageDescriptor;
 pub use op::{LodSource, Op, OpKind};
 pub use sampler_descriptor::SamplerDescriptor;
+pub use source::{OpenError, Source, open};
 pub use texel::{ChannelLayout, NumericKind, TexelFormat, TexelLayout};
 pub use words::Words;

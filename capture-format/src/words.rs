@@ -12,13 +12,10 @@ pub struct Words(Storage);
 
 #[derive(Clone)]
 enum Storage {
-    Owned(Arc<[u32]>),
+    /// Not `Arc<[u32]>`, which would copy the words of a vector.
+    Owned(Arc<Vec<u32>>),
     /// `offset` and `len` are in bytes; the range was checked to lie inside the map, aligned to 4, when this was made.
-    Mapped {
-        map: Arc<Mmap>,
-        offset: usize,
-        len: usize,
-    },
+    Mapped { map: Arc<Mmap>, offset: usize, len: usize },
 }
 
 impl Words {
@@ -50,13 +47,13 @@ impl Words {
 
 impl From<Vec<u32>> for Words {
     fn from(words: Vec<u32>) -> Self {
-        Self(Storage::Owned(words.into()))
+        Self(Storage::Owned(Arc::new(words)))
     }
 }
 
 impl From<&[u32]> for Words {
     fn from(words: &[u32]) -> Self {
-        Self(Storage::Owned(words.into()))
+        words.to_vec().into()
     }
 }
 

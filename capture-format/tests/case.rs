@@ -1,4 +1,5 @@
 //! The text form: what ships is read, what is written is read back, and what is wrong is named with its place.
+#![allow(clippy::unwrap_used)] // helpers of tests may, as tests do
 
 mod common;
 
