@@ -2,6 +2,7 @@
 
 pub mod emulated;
 pub mod execute;
+pub mod generate;
 pub mod materialise;
 pub mod path;
 pub mod reference;
