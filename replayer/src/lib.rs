@@ -1,5 +1,6 @@
 //! Replays traces of texture sampling bit for bit and says why a texel differs.
 
+pub mod compare;
 pub mod emulated;
 pub mod execute;
 pub mod generate;
