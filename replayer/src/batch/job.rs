@@ -1,6 +1,6 @@
 //! What a worker is told: how to compute, and which dispatch.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,8 @@ pub struct Settings {
     pub executor: ExecutorKind,
     /// The executor's device, by number or part of its name.
     pub device: Option<String>,
+    /// How long the executor may take for a run, before it gives up by itself.
+    pub time_limit: Duration,
     /// Refuse what rests on inference alone.
     pub strict: bool,
     /// Compare the payload of NaNs as well.

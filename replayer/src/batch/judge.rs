@@ -198,7 +198,8 @@ fn fail(judged: &mut Judged, failure: Failure, against: Option<Path>) {
             (Status::Refused, refusal.to_string())
         }
         Failure::Execute(error) => {
-            judged.executor_lost = matches!(error, ExecuteError::DeviceLost(_));
+            // After a timeout the device may still be busy with the run that was given up.
+            judged.executor_lost = matches!(error, ExecuteError::DeviceLost(_) | ExecuteError::Timeout(_));
             let status = match &error {
                 ExecuteError::Unsupported(_) => {
                     result.refused_field = Some("executor".to_owned());

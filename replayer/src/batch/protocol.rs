@@ -4,6 +4,7 @@ use std::{
     fmt,
     io::{self, Read, Write},
     path::PathBuf,
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -22,6 +23,7 @@ pub(super) struct Hello {
     profile: Option<String>,
     executor: ExecutorKind,
     device: Option<String>,
+    time_limit: Duration,
     strict: bool,
     nan_payload: bool,
     pictures: Pictures,
@@ -35,6 +37,7 @@ impl From<&Settings> for Hello {
             profile: settings.profile.clone(),
             executor: settings.executor,
             device: settings.device.clone(),
+            time_limit: settings.time_limit,
             strict: settings.strict,
             nan_payload: settings.nan_payload,
             pictures: settings.pictures,
@@ -52,6 +55,7 @@ impl TryFrom<Hello> for Settings {
             profile: hello.profile,
             executor: hello.executor,
             device: hello.device,
+            time_limit: hello.time_limit,
             strict: hello.strict,
             nan_payload: hello.nan_payload,
             pictures: hello.pictures,

@@ -9,7 +9,7 @@ use super::{
     exit::{Exit, Failure, OrExit as _},
     progress::Progress,
     reports::ReportArguments,
-    settings::ComputeArguments,
+    settings::{ComputeArguments, TIME_LIMIT},
 };
 use crate::{
     batch::{
@@ -89,9 +89,9 @@ enum PicturesArgument {
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().filter(|&s| s > 0.0);
+    let seconds = text.parse::<f64>().ok().filter(|&s| s > 0.0 && s <= 1e6);
     let duration = seconds.and_then(|s| Duration::try_from_secs_f64(s).ok()).filter(|d| !d.is_zero());
-    duration.ok_or_else(|| "expected a number of seconds above 0".to_owned())
+    duration.ok_or_else(|| "expected a number of seconds above 0, at most 1000000".to_owned())
 }
 
 pub(super) fn run(arguments: RunArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -100,8 +100,12 @@ pub(super) fn run(arguments: RunArguments, context: &mut Context<'_>) -> Result<
         (Some(_), PicturesArgument::Mismatches) => Pictures::Mismatches,
         (Some(_), PicturesArgument::All) => Pictures::All,
     };
-    let settings = arguments.compute.settings(pictures)?;
+    let mut settings = arguments.compute.settings(pictures)?;
     let options = pool_options(&arguments, &settings)?;
+    if options.isolation == Isolation::Process {
+        // The worker is ended first: that needs no help of a driver that may hang.
+        settings.time_limit = options.timeout + Duration::from_secs(5);
+    }
     let expectations = match &arguments.expectations {
         Some(path) => Expectations::read(path).or_input()?,
         None => Expectations::default(),
@@ -190,7 +194,7 @@ fn pool_options(arguments: &RunArguments, settings: &Settings) -> Result<PoolOpt
     Ok(PoolOptions {
         isolation,
         jobs: arguments.jobs.map_or(cores, usize::from),
-        timeout: arguments.timeout.unwrap_or(Duration::from_secs(60)),
+        timeout: arguments.timeout.unwrap_or(TIME_LIMIT),
         memory_mib: arguments.memory,
         program: std::env::current_exe()?,
         rerun: !arguments.no_rerun,

@@ -1,5 +1,7 @@
 //! Arguments that choose what computes, shared by commands.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 
 use super::exit::Failure;
@@ -8,6 +10,9 @@ use crate::{
     path::Path,
     rules::Profile,
 };
+
+/// How long a dispatch may take when nothing else is asked for.
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// What computes the results and what they are held against.
 #[derive(Clone, Debug, Args)]
@@ -68,6 +73,7 @@ impl ComputeArguments {
             profile: self.profile.clone(),
             executor,
             device: self.device.clone(),
+            time_limit: TIME_LIMIT,
             strict: self.strict,
             nan_payload: self.nan_payload,
             pictures,
