@@ -26,8 +26,8 @@ pub struct Generator {
     pub seed: u64,
     /// Number of states that dispatches cycle through.
     pub states: u64,
-    /// Samples in a dispatch.
-    pub samples: u32,
+    /// Samples in a dispatch along x and y; both must be even, so that quads are whole.
+    pub grid: [u32; 2],
     /// Profiles to draw from; must not be empty.
     pub profiles: Vec<Profile>,
 }
@@ -58,10 +58,10 @@ struct SharedState {
 }
 
 impl Generator {
-    /// All profiles, with 64 samples a dispatch.
+    /// All profiles, with 8 x 8 samples a dispatch.
     #[must_use]
     pub fn new(seed: u64, states: u64) -> Self {
-        Self { seed, states: states.max(1), samples: 64, profiles: Profile::ALL.to_vec() }
+        Self { seed, states: states.max(1), grid: [8, 8], profiles: Profile::ALL.to_vec() }
     }
 
     /// The dispatch of an index.
@@ -73,14 +73,22 @@ impl Generator {
         let texels: Vec<u32> =
             (0..texel_count(size, layers, state.levels)).map(|_| texel(&mut random, state.format)).collect();
         let columns = State::operands(state.op, state.view);
-        let mut words = Vec::with_capacity(self.samples as usize * columns.len());
-        for _ in 0..self.samples {
+        let samples = self.grid[0] * self.grid[1];
+        let mut words = Vec::with_capacity(samples as usize * columns.len());
+        // With implicit derivatives half of the dispatches have coordinates in steps, as a surface gives them.
+        let implicit = matches!(state.op.lod, LodSource::Implicit | LodSource::Bias);
+        let surface = (implicit && random.one_in(2)).then(|| Surface::new(&mut random, size, state.sampler));
+        for sample in 0..samples {
             let mut axis = 0;
             for &column in &columns {
                 words.push(match column {
                     Column::U | Column::V | Column::W | Column::S | Column::T => {
                         axis += 1;
-                        coordinate(&mut random, size[axis - 1], state.sampler.force_unnormalized())
+                        match &surface {
+                            Some(surface) => surface.coordinate(axis - 1, sample % self.grid[0], sample / self.grid[0]),
+                            None if state.view == View::Cube => face_coordinate(&mut random, size[0]),
+                            None => coordinate(&mut random, size[axis - 1], state.sampler.force_unnormalized()),
+                        }
                     }
                     Column::X | Column::Y | Column::Z => {
                         axis += 1;
@@ -88,7 +96,7 @@ impl Generator {
                     }
                     Column::Layer | Column::Face if state.op.kind == OpKind::Load => index_operand(&mut random, layers),
                     Column::Layer => layer_operand(&mut random, layers),
-                    Column::Face => layer_operand(&mut random, layers),
+                    Column::Face => face_operand(&mut random, layers),
                     Column::Lod if state.op.kind == OpKind::Load => index_operand(&mut random, state.levels),
                     Column::Lod | Column::Clamp => lod_operand(&mut random, state.levels),
                     Column::Bias => lod_operand(&mut random, 2),
@@ -103,7 +111,7 @@ impl Generator {
         let dispatch = Dispatch {
             name: format!("random-{:x}-{index}", self.seed),
             op: state.op,
-            grid: [self.samples, 1, 1],
+            grid: [self.grid[0], self.grid[1], 1],
             image: image.words(),
             sampler: (state.op.kind != OpKind::Load).then(|| state.sampler.words()),
             border_table: state.border_table,
@@ -158,7 +166,7 @@ impl Generator {
     }
 }
 
-const VIEWS: [View; 5] = [View::D1, View::D1Array, View::D2, View::D2Array, View::D3];
+const VIEWS: [View; 6] = View::ALL;
 
 const FLOATS: [TexelFormat; 2] = [TexelFormat::R10G11B11_FLOAT, TexelFormat::R11G11B10_FLOAT];
 
@@ -167,8 +175,7 @@ const FLOATS: [TexelFormat; 2] = [TexelFormat::R10G11B11_FLOAT, TexelFormat::R11
 pub fn is_modelled(op: Op, view: View) -> bool {
     let gather = op.kind == OpKind::Gather4;
     !op.compare
-        && matches!(op.lod, LodSource::Explicit | LodSource::Zero)
-        && view != View::Cube
+        && !(op.offset && view == View::Cube)
         && !(gather && matches!(view, View::D1 | View::D1Array | View::D3))
 }
 
@@ -189,6 +196,12 @@ fn sampler(
     let xy = |random: &mut Random| if integer || random.one_in(4) { XyFilter::Point } else { XyFilter::Bilinear };
     let mag = xy(random);
     let min = if random.one_in(4) { xy(random) } else { mag };
+    let anisotropic = random.one_in(3) && !integer;
+    let aniso = |filter: XyFilter| match filter {
+        XyFilter::Point => XyFilter::AnisoPoint,
+        _ => XyFilter::AnisoBilinear,
+    };
+    let (mag, min) = if anisotropic { (aniso(mag), aniso(min)) } else { (mag, min) };
     let z = match view {
         View::D3 if integer => random.pick(&[ZFilter::None, ZFilter::Point]),
         View::D3 => random.pick(&[ZFilter::None, ZFilter::Point, ZFilter::Linear]),
@@ -209,7 +222,10 @@ fn sampler(
         .with_clamp_x(clamp_x)
         .with_clamp_y(clamp_y)
         .with_clamp_z(clamp_z)
-        .with_max_aniso_ratio(AnisoRatio::X1)
+        .with_max_aniso_ratio(if anisotropic { AnisoRatio::from_bits(random.below(5)) } else { AnisoRatio::X1 })
+        .with_aniso_override(random.one_in(4))
+        .with_disable_cube_wrap(random.one_in(3))
+        .with_mip_point_preclamp(random.one_in(3))
         .with_force_unnormalized(unnormalized)
         .with_trunc_coord(random.one_in(3))
         .with_filter_mode(mode)
@@ -234,6 +250,9 @@ fn sampler(
         (&SamplerDescriptor::MIN_LOD, min_lod),
         (&SamplerDescriptor::MAX_LOD, max_lod),
         (&SamplerDescriptor::LOD_BIAS, bias as u32 & 0x3fff),
+        (&SamplerDescriptor::LOD_BIAS_SEC, if random.one_in(4) { random.below(64) } else { 0 }),
+        (&SamplerDescriptor::ANISO_THRESHOLD, if random.one_in(2) { random.below(8) } else { 0 }),
+        (&SamplerDescriptor::PERF_MIP, if random.one_in(8) { random.below(16) } else { 0 }),
         (&SamplerDescriptor::BORDER_COLOR_PTR, random.below(4)),
     ];
     let mut words = plain.words();
@@ -289,12 +308,19 @@ fn sizes(random: &mut Random, state: &SharedState) -> (ImageDescriptor, [u32; 3]
             *n = (*n).min(9);
         }
     }
+    if state.view == View::Cube {
+        size[1] = size[0];
+    }
     let layers = match state.view {
         View::Cube => 6 * (1 + random.below(2)),
         view if view.is_layered() => 1 + random.below(5),
         _ => 1,
     };
-    let base_layer = if random.one_in(2) { 0 } else { random.below(layers) };
+    let base_layer = match state.view {
+        View::Cube => layers - 6,
+        _ if random.one_in(2) => 0,
+        _ => random.below(layers),
+    };
     let depth = match state.view {
         View::D3 => size[2] - 1,
         view if view.is_layered() => layers - 1,
@@ -366,6 +392,44 @@ fn coordinate(random: &mut Random, size: u32, unnormalized: bool) -> u32 {
     (if unnormalized { texels } else { texels / n }).to_bits()
 }
 
+/// A coordinate on a cube's face, 1 to 2: often at an edge, where texels of other faces come in.
+fn face_coordinate(random: &mut Random, size: u32) -> u32 {
+    let n = size as f32;
+    let place = match random.below(8) {
+        0..=2 => random.uniform(0.0, 1.0),
+        3 => random.uniform(0.0, 0.5) / n,
+        4 => 1.0 - random.uniform(0.0, 0.5) / n,
+        5 => random.below(size * 256 + 1) as f32 / (n * 256.0),
+        6 => random.uniform(-0.5, 1.5),
+        _ => return special(random),
+    };
+    (1.0 + place).to_bits()
+}
+
+/// Coordinates that change evenly over the grid, so that the quads have sensible derivatives.
+struct Surface {
+    start: [f32; 3],
+    along_x: [f32; 3],
+    along_y: [f32; 3],
+}
+
+impl Surface {
+    fn new(random: &mut Random, size: [u32; 3], sampler: SamplerDescriptor) -> Self {
+        let texel = |n: usize| if sampler.force_unnormalized() { 1.0 } else { 1.0 / size[n] as f32 };
+        let vector = |random: &mut Random| {
+            let length = (1u32 << random.below(5)) as f32 * 0.25;
+            std::array::from_fn(|n| texel(n) * length * random.uniform(-1.0, 1.0))
+        };
+        let (along_x, along_y) = (vector(random), vector(random));
+        let start = std::array::from_fn(|n| texel(n) * random.uniform(0.0, 2.0 * size[n] as f32));
+        Self { start, along_x, along_y }
+    }
+
+    fn coordinate(&self, axis: usize, x: u32, y: u32) -> u32 {
+        (self.start[axis] + self.along_x[axis] * x as f32 + self.along_y[axis] * y as f32).to_bits()
+    }
+}
+
 const SPECIAL: [f32; 18] = [
     f32::NAN,
     f32::INFINITY,
@@ -405,6 +469,14 @@ fn layer_operand(random: &mut Random, layers: u32) -> u32 {
         0 => special(random),
         1..=2 => (random.below(4 * layers) as f32 * 0.5 - 1.0).to_bits(),
         _ => random.uniform(-1.0, layers as f32 + 1.0).to_bits(),
+    }
+}
+
+fn face_operand(random: &mut Random, layers: u32) -> u32 {
+    match random.below(8) {
+        0 => special(random),
+        1 => random.uniform(-1.0, 18.0).to_bits(),
+        _ => ((random.below(layers / 6) * 8 + random.below(6)) as f32).to_bits(),
     }
 }
 
