@@ -317,6 +317,9 @@ pub struct Results {
     /// Dispatches that were selected and did not run because the run was ended early.
     #[serde(default)]
     pub not_run: u64,
+    /// Dispatches that were selected and could not be read when their turn came; `errors` says why.
+    #[serde(default)]
+    pub unreadable: u64,
     /// Why the run was ended early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
@@ -343,6 +346,7 @@ impl Results {
             errors: Vec::new(),
             unused_expectations: Vec::new(),
             not_run: 0,
+            unreadable: 0,
             ended: None,
             shard: None,
             seconds: 0.0,
