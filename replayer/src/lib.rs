@@ -6,6 +6,7 @@ pub mod compare;
 pub mod emulated;
 pub mod execute;
 pub mod expectations;
+pub mod explain;
 pub mod generate;
 pub mod materialise;
 pub mod path;
