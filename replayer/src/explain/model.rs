@@ -79,7 +79,7 @@ impl<'a> Models<'a> {
     }
 
     /// Which of the samples have the target's results under some rules; none when the rules refuse the dispatch.
-    pub(crate) fn agreeing(&self, rules: &Rules, samples: &[u32], target: &Target<'_>) -> Bits {
+    pub(super) fn agreeing(&self, rules: &Rules, samples: &[u32], target: &Target<'_>) -> Bits {
         let Ok(state) = self.state(rules) else { return Bits::empty(samples.len()) };
         let Ok(sampler) = self.sampler(rules, &state) else { return Bits::empty(samples.len()) };
         let word = |chunk: &[u32]| {
@@ -95,12 +95,6 @@ impl<'a> Models<'a> {
     /// The reference for a state of this dispatch.
     pub(crate) fn sampler<'s>(&'s self, rules: &Rules, state: &'s State) -> Result<Sampler<'s>, Refusal> {
         Sampler::new(*rules, state, &self.dispatch.texels, &self.dispatch.coords)
-    }
-
-    /// All results under some rules.
-    pub(crate) fn results(&self, rules: &Rules) -> Result<Vec<u32>, Refusal> {
-        let state = self.state(rules)?;
-        Ok(self.sampler(rules, &state)?.run())
     }
 
     /// The word of the texel at a level, x, y and slice or layer inside the image; 0 outside.
