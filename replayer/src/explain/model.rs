@@ -97,6 +97,18 @@ impl<'a> Models<'a> {
         Sampler::new(*rules, state, &self.dispatch.texels, &self.dispatch.coords)
     }
 
+    /// All results under some rules.
+    pub(crate) fn results(&self, rules: &Rules) -> Result<Vec<u32>, Refusal> {
+        let state = self.state(rules)?;
+        Ok(self.sampler(rules, &state)?.run())
+    }
+
+    /// A texel that holds the number 1 in every channel; 1 where the format is not known.
+    pub(crate) fn one(&self) -> u32 {
+        let code = capture_format::ImageDescriptor::from_words(self.dispatch.image).format();
+        TexelFormat::from_code(code).map_or(1, |format| format.pack([format.kind().one(); 4]))
+    }
+
     /// The word of the texel at a level, x, y and slice or layer inside the image; 0 outside.
     pub(crate) fn texel(&self, state: &State, [level, x, y, slice]: [u32; 4]) -> u32 {
         let Some(image) = crate::reference::image::Image::new(state.extent.clone(), &self.dispatch.texels) else {

@@ -217,7 +217,7 @@ pub fn detail(subject: &Subject<'_>, group: Option<&Group>, sample: usize) -> Re
 }
 
 /// The rules by which the path's and the oracle's value come about.
-fn sides(subject: &Subject<'_>, cause: Option<&Cause>) -> (Option<Rules>, Option<Rules>) {
+pub(crate) fn sides(subject: &Subject<'_>, cause: Option<&Cause>) -> (Option<Rules>, Option<Rules>) {
     let path = match subject.path {
         PathModel::Rules(rules) => Some(rules),
         PathModel::Unknown => None,
