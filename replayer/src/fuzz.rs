@@ -36,8 +36,8 @@ pub struct Progress {
     pub seed: u64,
     /// Its number of states.
     pub states: u64,
-    /// Samples in a dispatch.
-    pub samples: u32,
+    /// Samples of a dispatch along x and y.
+    pub grid: [u32; 2],
     /// Name of the first side.
     pub a: String,
     /// Name of the second side.
@@ -131,8 +131,8 @@ impl Progress {
     /// The start of a sequence.
     #[must_use]
     pub fn start(generator: &Generator, a: &Side<'_>, b: &Side<'_>) -> Self {
-        let Generator { seed, states, samples, .. } = *generator;
-        Self { seed, states, samples, a: a.name.clone(), b: b.name.clone(), next: 0 }
+        let Generator { seed, states, grid, .. } = *generator;
+        Self { seed, states, grid, a: a.name.clone(), b: b.name.clone(), next: 0 }
     }
 
     /// Goes on from a state file, when there is one.
@@ -150,7 +150,7 @@ impl Progress {
         for (what, found, expected) in [
             ("seed", stored.seed.to_string(), self.seed.to_string()),
             ("states", stored.states.to_string(), self.states.to_string()),
-            ("samples", stored.samples.to_string(), self.samples.to_string()),
+            ("grid", format!("{:?}", stored.grid), format!("{:?}", self.grid)),
             ("first side", stored.a.clone(), self.a.clone()),
             ("second side", stored.b.clone(), self.b.clone()),
         ] {

@@ -71,6 +71,12 @@ pub fn label(rule: RuleId, state: Option<&State>) -> &'static str {
         RuleId::BorderMissingChannel => "border in missing channels",
         RuleId::BorderPrecision => "precision of the border colour",
         RuleId::LayerRounding => "array layer rounding",
+        RuleId::MipPointClamp => "MIP_POINT_PRECLAMP",
+        RuleId::PerfFields => "PERF_MIP and PERF_Z",
+        RuleId::LodDerivatives => "LOD from derivatives",
+        RuleId::QuadDerivatives => "derivatives in a quad",
+        RuleId::AnisotropyRule => "anisotropy",
+        RuleId::CubeCorner => "cube corners",
     }
 }
 
@@ -130,5 +136,14 @@ pub fn fields(rule: RuleId) -> &'static [DescriptorField] {
         ],
         RuleId::BorderPrecision => list![S(SD::BORDER_COLOR_TYPE), S(SD::BORDER_COLOR_PTR)],
         RuleId::LayerRounding => list![S(SD::TRUNC_COORD), T(ID::BASE_ARRAY), T(ID::DEPTH)],
+        RuleId::MipPointClamp => list![S(SD::MIP_POINT_PRECLAMP), S(SD::MIN_LOD), S(SD::MAX_LOD), S(SD::MIP_FILTER)],
+        RuleId::PerfFields => list![S(SD::PERF_MIP), S(SD::PERF_Z), S(SD::MIP_FILTER), S(SD::Z_FILTER)],
+        RuleId::LodDerivatives | RuleId::QuadDerivatives => {
+            list![S(SD::MIP_FILTER), S(SD::LOD_BIAS), T(ID::WIDTH_LO), T(ID::WIDTH_HI), T(ID::HEIGHT)]
+        }
+        RuleId::AnisotropyRule => {
+            list![S(SD::MAX_ANISO_RATIO), S(SD::ANISO_THRESHOLD), S(SD::XY_MAG_FILTER), S(SD::XY_MIN_FILTER)]
+        }
+        RuleId::CubeCorner => list![S(SD::DISABLE_CUBE_WRAP), T(ID::TYPE)],
     }
 }

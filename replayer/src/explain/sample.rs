@@ -75,8 +75,9 @@ pub struct Evaluation {
 pub enum Way {
     /// A load: the texel's level, x, y and slice or layer, with its word and channels; `None` outside the image.
     Load(Option<LoadedTexel>),
-    /// A filtered sample or a gather.
-    Filtered(Filtered),
+    /// A filtered sample or a gather: one part for each probe of an anisotropic filter, one in all otherwise. The probes'
+    /// values are averaged.
+    Filtered(Vec<Filtered>),
 }
 
 /// What a load reads.
@@ -276,7 +277,11 @@ fn evaluation(models: &Models<'_>, rules: Rules, sample: usize) -> Result<Evalua
             LoadedTexel { at, word, channels: state.format.unpack(word) }
         }))
     } else {
-        Way::Filtered(filtered(&rules, &state, &sampler, &sampler.footprint(&operands), operands.coordinates))
+        let probes = (0..1u32 << operands.log2_probes).map(|probe| {
+            let operands = if operands.log2_probes > 0 { operands.probe(&rules, probe) } else { operands };
+            filtered(&rules, &state, &sampler, &sampler.footprint(&operands), operands.coordinates)
+        });
+        Way::Filtered(probes.collect())
     };
     Ok(Evaluation { rules, result: sampler.sample(sample), way })
 }
@@ -289,6 +294,7 @@ fn filtered(
     coordinates: [u32; 3],
 ) -> Filtered {
     let gather = state.op.kind == OpKind::Gather4;
+    let cube = state.view == View::Cube;
     let (shares, share_bits) = numerators(rules, &footprint.weights);
     let levels = (0..footprint.level_count)
         .map(|m| {
@@ -297,7 +303,8 @@ fn filtered(
             let axes = (0..state.view.axes())
                 .map(|axis| {
                     let at = footprint.positions[m][axis];
-                    let c = f64::from(f32::from_bits(coordinates[axis]));
+                    // The cube instructions give 1 to 2 on a face.
+                    let c = f64::from(f32::from_bits(coordinates[axis])) - if cube { 1.0 } else { 0.0 };
                     AxisPart {
                         coordinate: coordinates[axis],
                         size: size[axis],
@@ -331,7 +338,7 @@ fn filtered(
                         };
                         along(0) * along(1) * along(2) * 256.0
                     };
-                    let Tap { texel, word, channels } = tap;
+                    let Tap { texel, word, channels, .. } = tap;
                     TapPart { place, texel, word, channels, weight: share }
                 })
                 .collect();

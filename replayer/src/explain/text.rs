@@ -183,7 +183,14 @@ fn evaluation(text: &mut String, evaluation: &Evaluation) {
                 decoded(texel.channels)
             );
         }
-        Way::Filtered(way) => filtered(text, way),
+        Way::Filtered(probes) => {
+            for (at, way) in probes.iter().enumerate() {
+                if probes.len() > 1 {
+                    let _ = writeln!(text, "    probe {} of {}", at + 1, probes.len());
+                }
+                filtered(text, way);
+            }
+        }
     }
 }
 
@@ -234,9 +241,9 @@ fn level(text: &mut String, way: &Filtered, part: &LevelPart) {
 }
 
 /// The texels used on both sides with their weights in 1/256, side by side, a grid for each level and slice.
-fn grids(text: &mut String, got: &Filtered, expected: &Filtered) {
+fn grids(text: &mut String, got: &[Filtered], expected: &[Filtered]) {
     let mut keys: Vec<(u32, u32)> = Vec::new();
-    for part in got.levels.iter().chain(&expected.levels) {
+    for part in got.iter().chain(expected).flat_map(|way| &way.levels) {
         for [_, _, z] in part.taps.iter().filter_map(|tap| tap.texel) {
             if !keys.contains(&(part.level, z)) {
                 keys.push((part.level, z));
@@ -245,8 +252,8 @@ fn grids(text: &mut String, got: &Filtered, expected: &Filtered) {
     }
     keys.sort_unstable();
     for (level, slice) in keys {
-        let cells = |way: &Filtered| {
-            let parts = way.levels.iter().filter(|p| p.level == level);
+        let cells = |probes: &[Filtered]| {
+            let parts = probes.iter().flat_map(|way| &way.levels).filter(|p| p.level == level);
             let mut cells: Vec<([u32; 2], f64)> = Vec::new();
             for tap in parts.flat_map(|p| &p.taps) {
                 let Some([x, y, z]) = tap.texel else { continue };
@@ -254,8 +261,8 @@ fn grids(text: &mut String, got: &Filtered, expected: &Filtered) {
                     continue;
                 }
                 match cells.iter_mut().find(|(at, _)| *at == [x, y]) {
-                    Some((_, weight)) => *weight += tap.weight,
-                    None => cells.push(([x, y], tap.weight)),
+                    Some((_, weight)) => *weight += tap.weight / probes.len() as f64,
+                    None => cells.push(([x, y], tap.weight / probes.len() as f64)),
                 }
             }
             cells
@@ -285,8 +292,9 @@ fn grids(text: &mut String, got: &Filtered, expected: &Filtered) {
             let _ = writeln!(text, "  {:8}{}    {}", format!("y={y}"), row_text(&got, y), row_text(&expected, y));
         }
     }
-    let border = |way: &Filtered| -> f64 {
-        way.levels.iter().flat_map(|p| &p.taps).filter(|t| t.texel.is_none()).map(|t| t.weight).sum()
+    let border = |probes: &[Filtered]| -> f64 {
+        let taps = probes.iter().flat_map(|way| &way.levels).flat_map(|p| &p.taps);
+        taps.filter(|t| t.texel.is_none()).map(|t| t.weight / probes.len() as f64).sum()
     };
     if border(got) > 0.0 || border(expected) > 0.0 {
         let _ = writeln!(text, "\n  border: weight {}/256 got, {}/256 expected", border(got), border(expected));

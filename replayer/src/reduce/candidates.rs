@@ -171,6 +171,21 @@ fn operand_rows(
                 centred[at] = 0;
                 choices.push(lods);
             }
+            Column::S | Column::T => {
+                // The cube instructions give 1 to 2 on a face.
+                let size = f64::from(small.size[axis]);
+                let operand = |texels: f64| ((1.0 + texels / size) as f32).to_bits();
+                centred[at] = operand(0.5);
+                choices.push(positions(f64::from(f32::from_bits(word)) - 1.0, small.size[axis]).into_iter().map(operand).collect());
+                axis += 1;
+            }
+            Column::Face => {
+                centred[at] = 0;
+                choices.push((0..6u8).map(|face| f32::from(face).to_bits()).collect());
+            }
+            Column::Dudx | Column::Dudy => kept[at] = rescaled(word, old[0], small.size[0], &mut choices),
+            Column::Dvdx | Column::Dvdy => kept[at] = rescaled(word, old[1], small.size[1], &mut choices),
+            Column::Dwdx | Column::Dwdy => kept[at] = rescaled(word, old[2], small.size[2], &mut choices),
             _ => choices.push(vec![0]),
         }
     }
@@ -202,6 +217,13 @@ fn operand_rows(
         }
     }
     (rows, moved)
+}
+
+/// A derivative that covers as many texels of the smaller image.
+fn rescaled(word: u32, old: u32, small: u32, choices: &mut Vec<Vec<u32>>) -> u32 {
+    let texels = f32::from_bits(word) * old as f32;
+    choices.push([0.0, 0.5, 1.0, 2.0, 3.0, 4.0].map(|n: f32| (n / small as f32).to_bits()).to_vec());
+    (texels / small as f32).to_bits()
 }
 
 /// Positions in texels along an axis of `size`: short ones, those with the original's fraction, every half step of 1/256 over

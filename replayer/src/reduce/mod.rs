@@ -13,7 +13,7 @@ use capture_format::{
 };
 
 use self::{
-    candidates::{Shape, fills, short_operands, shapes, with_shape},
+    candidates::{fills, short_operands, shapes, with_shape},
     check::Check,
 };
 use crate::{

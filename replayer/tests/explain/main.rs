@@ -3,9 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
 
+mod h200;
 mod review;
-
-
+mod variants;
 
 use std::path::{Path, PathBuf};
 

@@ -48,8 +48,8 @@ fn wrong_rules(right: &Rules, wrong: Wrong) -> Rules {
 
 /// Random dispatches with what the right rules give, as recorded traces would hold them.
 fn recorded(profile: &Profile) -> Vec<Dispatch> {
-    let generator = Generator { samples: 128, profiles: vec![profile.clone()], ..Generator::new(0x20_5a, 240) };
-    (0..240)
+    let generator = Generator { profiles: vec![profile.clone()], ..Generator::new(0x20_5a, 400) };
+    (0..400)
         .map(|index| {
             let mut dispatch = generator.dispatch(index).dispatch;
             let words = evaluate(&dispatch, Path::Reference, profile, None, false).unwrap();
