@@ -3,12 +3,16 @@
 pub mod batch;
 pub mod cli;
 pub mod compare;
+pub mod coverage;
 pub mod emulated;
 pub mod execute;
 pub mod expectations;
+pub mod explain;
+pub mod fuzz;
 pub mod generate;
 pub mod materialise;
 pub mod path;
+pub mod reduce;
 pub mod reference;
 pub mod refusal;
 pub mod report;

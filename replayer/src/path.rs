@@ -21,11 +21,13 @@ pub enum Path {
     Emulated,
     /// The CPU model.
     Reference,
+    /// The emulated path by the rules of [`Profile::AS_SUBMITTED`], whatever profile is asked for.
+    AsSubmitted,
 }
 
 impl Path {
     /// Every path, in a fixed order.
-    pub const ALL: [Self; 2] = [Self::Emulated, Self::Reference];
+    pub const ALL: [Self; 3] = [Self::Emulated, Self::Reference, Self::AsSubmitted];
 
     /// The word on the command line and in reports.
     #[must_use]
@@ -33,6 +35,7 @@ impl Path {
         match self {
             Self::Emulated => "emulated",
             Self::Reference => "reference",
+            Self::AsSubmitted => "as-submitted",
         }
     }
 
@@ -40,8 +43,17 @@ impl Path {
     #[must_use]
     pub fn needs_executor(self) -> bool {
         match self {
-            Self::Emulated => true,
+            Self::Emulated | Self::AsSubmitted => true,
             Self::Reference => false,
+        }
+    }
+
+    /// The profile by whose rules the path computes when it is asked to follow `profile`.
+    #[must_use]
+    pub fn profile(self, profile: &Profile) -> Profile {
+        match self {
+            Self::Emulated | Self::Reference => profile.clone(),
+            Self::AsSubmitted => Profile::AS_SUBMITTED,
         }
     }
 }
@@ -54,7 +66,7 @@ impl fmt::Display for Path {
 
 /// The text names no path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown path {0:?}, expected emulated or reference")]
+#[error("unknown path {0:?}, expected emulated, reference or as-submitted")]
 pub struct UnknownPath(pub String);
 
 impl FromStr for Path {
@@ -90,13 +102,14 @@ pub fn evaluate(
     executor: Option<&mut dyn Executor>,
     strict: bool,
 ) -> Result<Vec<u32>, Failure> {
+    let profile = &path.profile(profile);
     let state = materialise(dispatch, &profile.rules)?;
     if strict {
         refuse_inference(profile, &state)?;
     }
     match path {
         Path::Reference => Ok(Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords)?.run()),
-        Path::Emulated => {
+        Path::Emulated | Path::AsSubmitted => {
             let executor =
                 executor.ok_or_else(|| ExecuteError::Unavailable("the emulated path needs an executor".to_owned()))?;
             emulated::run(executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)

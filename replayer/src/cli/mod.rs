@@ -5,7 +5,9 @@ mod console;
 mod devices;
 mod emit;
 mod exit;
+mod explain;
 mod export;
+mod fuzz;
 mod info;
 mod merge;
 mod pack;
@@ -50,6 +52,10 @@ enum Command {
     Info(info::InfoArguments),
     Pack(pack::PackArguments),
     Unpack(pack::UnpackArguments),
+    Explain(explain::ExplainArguments),
+    Reduce(explain::ReduceArguments),
+    Coverage(explain::CoverageArguments),
+    Fuzz(fuzz::FuzzArguments),
     Devices(devices::DevicesArguments),
     Emit(emit::EmitArguments),
     Export(export::ExportArguments),
@@ -84,6 +90,10 @@ pub fn main(backend: &dyn Backend) -> ExitCode {
         Command::Info(arguments) => info::run(&arguments, &mut context),
         Command::Pack(arguments) => pack::pack(&arguments, &mut context),
         Command::Unpack(arguments) => pack::unpack(&arguments, &mut context),
+        Command::Explain(arguments) => explain::explain(&arguments, &mut context),
+        Command::Reduce(arguments) => explain::reduce_case(&arguments, &mut context),
+        Command::Coverage(arguments) => explain::coverage(&arguments, &mut context),
+        Command::Fuzz(arguments) => fuzz::run(&arguments, &mut context),
         Command::Devices(arguments) => devices::run(&arguments, &mut context),
         Command::Emit(arguments) => emit::run(&arguments, &mut context),
         Command::Export(arguments) => export::run(arguments, &mut context),
