@@ -41,46 +41,53 @@ fn instructions(words: &[u32]) -> Vec<(usize, usize)> {
 
 /// Changes a module in one to four places.
 pub fn mutate(words: &mut Vec<u32>, other: &[u32], random: &mut Random) {
-    for _ in 0..=random.below(4) {
+    // One change mostly, so that much of what comes out still runs.
+    for _ in 0..=random.below(8).saturating_sub(5) {
         let list = instructions(words);
         if list.is_empty() {
             return;
         }
         let (at, count) = list[random.below(list.len())];
         let word = at + random.below(count);
-        match random.below(10) {
+        let operand = at + count.min(2) - 1 + random.below(count - count.min(2) + 1);
+        match random.below(20) {
             0 => words[word] ^= 1 << random.below(32),
             1 => words[word] = random.next() as u32,
-            // Another id, or a small number.
-            2 | 3 => words[word] = random.below(words[3] as usize) as u32,
-            4 => {
-                let from = random.below(words.len());
-                words[word] = words[from];
-            }
-            5 => {
+            2 => {
                 words.drain(at..at + count);
             }
-            6 => {
+            3 => {
                 let copy = words[at..at + count].to_vec();
                 let (to, _) = list[random.below(list.len())];
                 words.splice(to..to, copy);
             }
-            7 => {
+            // Another instruction with the same operands.
+            4..=6 => {
                 let (to, _) = list[random.below(list.len())];
                 let code = words[to] & 0xffff;
                 words[at] = words[at] & 0xffff_0000 | code;
             }
-            8 => {
+            7 => {
                 let list = instructions(other);
                 let (from, n) = list[random.below(list.len())];
                 words.splice(at..at, other[from..from + n].to_vec());
             }
-            _ => {
-                words.truncate(word);
-                if words.len() < 5 {
-                    return;
-                }
+            8 => words.truncate(word.max(1)),
+            9 | 10 => {
+                let from = random.below(words.len());
+                words[operand] = words[from];
             }
+            11 => words[operand] ^= 1 << random.below(32),
+            // Two operands change places.
+            12..=14 => {
+                let second = at + 1 + random.below(count - 1 + usize::from(count == 1));
+                words.swap(operand.min(at + count - 1), second.min(at + count - 1));
+            }
+            // Another id, or a small number.
+            _ => words[operand] = random.below(words[3] as usize) as u32,
+        }
+        if words.len() < 5 {
+            return;
         }
     }
 }

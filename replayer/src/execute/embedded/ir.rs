@@ -472,6 +472,8 @@ impl Op {
             Self::ArrayLength | Self::ClearVar => pure(0),
             Self::StoreBuffer | Self::StoreShared | Self::StoreTexel => effect(false, 2),
             Self::AtomicBuffer | Self::AtomicShared | Self::AtomicTexel => effect(true, 3),
+            Self::Fence | Self::Note | Self::Trace => effect(false, 0),
+            Self::NoteBeyond => effect(false, 2),
             // All others have two operands.
             _ => pure(2),
         }
