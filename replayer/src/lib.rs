@@ -1,6 +1,7 @@
 //! Replays traces of texture sampling bit for bit and says why a texel differs.
 
 pub mod batch;
+pub mod capture;
 pub mod cli;
 pub mod compare;
 pub mod emulated;
@@ -8,6 +9,7 @@ pub mod execute;
 pub mod expectations;
 pub mod generate;
 pub mod materialise;
+pub mod native;
 pub mod path;
 pub mod reference;
 pub mod refusal;
