@@ -149,16 +149,6 @@ pub enum CaptureError {
         /// What the second run gave there.
         second: [u32; 4],
     },
-    /// Nothing of a trace could be captured.
-    #[error("{name}: nothing could be captured; first, {dispatch}: {reason}")]
-    Nothing {
-        /// Name of the trace.
-        name: String,
-        /// Name of its first dispatch.
-        dispatch: String,
-        /// Why that was left out.
-        reason: String,
-    },
     /// There is nothing to capture.
     #[error("{name}: no dispatches to capture")]
     Empty {
@@ -184,7 +174,8 @@ pub enum CaptureError {
 /// Samples dispatches on a device, twice each; what they held as expected is replaced.
 ///
 /// # Errors
-/// A device that fails or does not agree with itself, and a list of which nothing could be captured.
+/// A device that fails or does not agree with itself, and an empty list. Where everything was left out, the trace has no
+/// dispatches.
 pub fn capture(
     device: &mut dyn NativeSampler,
     name: &str,
@@ -221,10 +212,6 @@ pub fn capture(
                 second: words_of(&again, sample),
             });
         }
-    }
-    if captured.is_empty() {
-        let LeftOut { dispatch, reason } = left_out.swap_remove(0);
-        return Err(CaptureError::Nothing { name: name.to_owned(), dispatch, reason });
     }
     let trace = Trace {
         name: name.to_owned(),
@@ -266,7 +253,8 @@ pub fn capture_suite(
 
 /// Captures suites into a folder, a packed trace each, as small as they get.
 ///
-/// `each` is called after each suite with its file and what was captured.
+/// `each` is called after each suite with its file and what was captured; a suite of which the device can do nothing has no
+/// file.
 ///
 /// # Errors
 /// As [`capture`], and when a file can not be written.
@@ -276,14 +264,18 @@ pub fn capture_to_folder(
     plan: &Plan,
     provenance: &Provenance,
     folder: &Path,
-    mut each: impl FnMut(Suite, &Path, &Captured),
+    mut each: impl FnMut(Suite, Option<&Path>, &Captured),
 ) -> Result<(), CaptureError> {
     std::fs::create_dir_all(folder).map_err(|source| CaptureError::Folder { path: folder.to_owned(), source })?;
     for &suite in suites {
         let captured = capture_suite(device, suite, plan, provenance)?;
+        if captured.trace.dispatches.is_empty() {
+            each(suite, None, &captured);
+            continue;
+        }
         let path = folder.join(format!("{suite}.{TRACE_EXTENSION}"));
         write_trace(&path, &captured.trace, WriteOptions::compact())?;
-        each(suite, &path, &captured);
+        each(suite, Some(&path), &captured);
     }
     Ok(())
 }
