@@ -5,8 +5,8 @@ use capture_format::{
     SamplerDescriptor, TexelFormat, XyFilter,
 };
 
-use super::{Random, Texels};
-use crate::state::Extent;
+use super::Texels;
+use crate::{generate::Random, state::Extent};
 
 /// An image.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,6 @@
 //! two runs must agree in every bit. What a device or Vulkan can not do is left out by name, never replaced.
 
 mod build;
-mod random;
 mod suite;
 mod texels;
 
@@ -16,7 +15,6 @@ use capture_format::{
 
 pub use self::{
     build::{ImageSpec, SamplerSpec},
-    random::Random,
     suite::{Suite, UnknownSuite},
     texels::Texels,
 };

@@ -2,7 +2,7 @@
 
 use capture_format::{NumericKind, TexelFormat};
 
-use super::Random;
+use crate::generate::Random;
 
 /// Kinds of texel content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +28,7 @@ impl Texels {
             return match self {
                 Self::Alternating => (x + y + z + level) & 1,
                 Self::Counting | Self::Codes => x | y << 14 | z << 24 | level << 30,
-                _ => random.bits() as u32,
+                _ => random.bits(),
             };
         }
         let mut word = 0;

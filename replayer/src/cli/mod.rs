@@ -1,6 +1,7 @@
 //! The command line: arguments in, exit code out. The `replayer` program is this with the executors of the build.
 
 mod bless;
+mod capture;
 mod console;
 mod devices;
 mod emit;
@@ -51,6 +52,7 @@ enum Command {
     Pack(pack::PackArguments),
     Unpack(pack::UnpackArguments),
     Devices(devices::DevicesArguments),
+    Capture(capture::CaptureArguments),
     Emit(emit::EmitArguments),
     Export(export::ExportArguments),
     Merge(merge::MergeArguments),
@@ -85,6 +87,7 @@ pub fn main(backend: &dyn Backend) -> ExitCode {
         Command::Pack(arguments) => pack::pack(&arguments, &mut context),
         Command::Unpack(arguments) => pack::unpack(&arguments, &mut context),
         Command::Devices(arguments) => devices::run(&arguments, &mut context),
+        Command::Capture(arguments) => capture::run(&arguments, &mut context),
         Command::Emit(arguments) => emit::run(&arguments, &mut context),
         Command::Export(arguments) => export::run(arguments, &mut context),
         Command::Merge(arguments) => merge::run(&arguments, &mut context),

@@ -7,7 +7,8 @@ use capture_format::{
     OpKind, SamplerDescriptor, TexelFormat, XyFilter, ZFilter, open as open_trace,
 };
 use replayer::{
-    capture::{ImageSpec, Random, SamplerSpec, Texels},
+    capture::{ImageSpec, SamplerSpec, Texels},
+    generate::Random,
     native,
     path::{Failure, Path, evaluate},
     rules::Profile,
@@ -25,7 +26,7 @@ fn dispatch(op: Op, image: &ImageSpec, sampler: &SamplerSpec, columns: &[Column]
         sampler: Some(sampler.descriptor().unwrap()),
         border_table: Vec::new(),
         dmask: None,
-        texels: image.words(&mut Random::new(1, "test")).into(),
+        texels: image.words(&mut Random::new(1, 0)).into(),
         coords: Coords { columns: columns.to_vec(), words: words.into() },
         expected: None,
     }
@@ -194,7 +195,7 @@ fn what_vulkan_lacks_is_refused_by_field() {
         slices(d);
         let volume = ImageSpec { kind: ImageType::D3, size: [4, 4, 2], levels: 1, ..ImageSpec::d2(4, 4, Texels::Near) };
         d.image = volume.descriptor().unwrap();
-        d.texels = volume.words(&mut Random::new(1, "test")).into();
+        d.texels = volume.words(&mut Random::new(1, 0)).into();
     };
     assert_eq!(refused(&in_3d), "S#.Z_FILTER word2[25:24]");
     assert_silent(&mut executor);

@@ -6,9 +6,10 @@ use capture_format::{
 };
 
 use super::{
-    super::{ImageSpec, Plan, Random, SamplerSpec, Texels},
+    super::{ImageSpec, Plan, SamplerSpec, Texels},
     points,
 };
+use crate::generate::Random;
 
 type Made = Result<(), FieldRangeError>;
 
@@ -56,7 +57,7 @@ pub struct Maker {
 
 impl Maker {
     pub fn new(plan: &Plan, suite: &str) -> Self {
-        Self { samples: plan.samples.max(1), random: Random::new(plan.seed, suite), dispatches: Vec::new() }
+        Self { samples: plan.samples.max(1), random: Random::new(plan.seed, xxhash_rust::xxh3::xxh3_64(suite.as_bytes())), dispatches: Vec::new() }
     }
 
     fn image(&mut self, spec: &ImageSpec) -> Result<Image, FieldRangeError> {
@@ -70,7 +71,7 @@ impl Maker {
     /// Random rows, each column in its bounds.
     fn random_table(&mut self, columns: &[Column], bounds: &[[f32; 2]]) -> Table {
         let words: Vec<u32> = (0..self.samples)
-            .flat_map(|_| bounds.iter().map(|&[low, high]| self.random.between(low, high).to_bits()).collect::<Vec<_>>())
+            .flat_map(|_| bounds.iter().map(|&[low, high]| self.random.uniform(low, high).to_bits()).collect::<Vec<_>>())
             .collect();
         Table { columns: columns.to_vec(), words: words.into() }
     }
@@ -236,7 +237,7 @@ pub fn non_finite(m: &mut Maker) -> Made {
 fn lod_values(m: &mut Maker, low: f32, high: f32) -> Vec<u32> {
     let mut lods: Vec<u32> = points::SPECIAL.to_vec();
     while lods.len() < m.samples.max(points::SPECIAL.len()) {
-        let random = m.random.between(low, high);
+        let random = m.random.uniform(low, high);
         let beside = 0.5f32.powi(9 + m.random.below(10) as i32) * (m.random.below(3) as f32 - 1.0);
         lods.push(match m.random.below(4) {
             0 | 1 => random,
@@ -252,7 +253,7 @@ fn lod_values(m: &mut Maker, low: f32, high: f32) -> Vec<u32> {
 fn lod_table(m: &mut Maker, low: f32, high: f32) -> Table {
     let words: Vec<u32> = lod_values(m, low, high)
         .into_iter()
-        .flat_map(|lod| [m.random.between(0.0, 1.0).to_bits(), m.random.between(0.0, 1.0).to_bits(), lod])
+        .flat_map(|lod| [m.random.uniform(0.0, 1.0).to_bits(), m.random.uniform(0.0, 1.0).to_bits(), lod])
         .collect();
     Table { columns: UV_LOD.to_vec(), words: words.into() }
 }
@@ -275,7 +276,7 @@ pub fn lods(m: &mut Maker) -> Made {
     lods_of(m, &odd, "100x37", &table, SamplerSpec::plain(LINEAR).clamped(Clamp::Wrap))?;
     // Where minification begins.
     let words = lod_values(m, -0.02, 0.02);
-    let near_zero = words.into_iter().flat_map(|lod| [m.random.between(0.0, 1.0).to_bits(), HALF, lod]);
+    let near_zero = words.into_iter().flat_map(|lod| [m.random.uniform(0.0, 1.0).to_bits(), HALF, lod]);
     let near_zero = Table { columns: UV_LOD.to_vec(), words: near_zero.collect::<Vec<_>>().into() };
     let unequal = SamplerSpec { mag: POINT, ..SamplerSpec::plain(LINEAR) };
     m.add("mag-point", Op::SAMPLE_L, &image, &unequal, &near_zero)?;
@@ -331,12 +332,12 @@ pub fn arrays(m: &mut Maker) -> Made {
     let image = m.image(&array)?;
     let columns = [Column::U, Column::V, Column::Layer];
     let layer_rows: Vec<[u32; 3]> =
-        layers.iter().map(|&layer| [m.random.between(0.0, 1.0).to_bits(), m.random.between(0.0, 1.0).to_bits(), layer]).collect();
+        layers.iter().map(|&layer| [m.random.uniform(0.0, 1.0).to_bits(), m.random.uniform(0.0, 1.0).to_bits(), layer]).collect();
     m.add("2d-layers", Op::SAMPLE_LZ, &image, &SamplerSpec::plain(POINT), &rows(columns, layer_rows.clone()))?;
     m.add("2d-layers-linear", Op::SAMPLE_LZ, &image, &linear, &rows(columns, layer_rows))?;
     let line = ImageSpec { kind: ImageType::D1Array, size: [16, 1, 1], layers: 6, ..ImageSpec::d2(16, 1, Texels::Near) };
     let image = m.image(&line)?;
-    let layer_rows: Vec<[u32; 2]> = layers.iter().map(|&layer| [m.random.between(0.0, 1.0).to_bits(), layer]).collect();
+    let layer_rows: Vec<[u32; 2]> = layers.iter().map(|&layer| [m.random.uniform(0.0, 1.0).to_bits(), layer]).collect();
     m.add("1d-layers", Op::SAMPLE_LZ, &image, &linear, &rows([Column::U, Column::Layer], layer_rows))?;
     let line = ImageSpec { kind: ImageType::D1, size: [50, 1, 1], ..ImageSpec::d2(50, 1, Texels::Near) };
     let table = m.random_table(&[Column::U], &[[-1.5, 2.5]]);
@@ -353,7 +354,7 @@ pub fn cubes(m: &mut Maker) -> Made {
     let faces = |m: &mut Maker, low: f32, high: f32| {
         let rows: Vec<[u32; 3]> = (0..m.samples)
             .map(|_| {
-                let at = |m: &mut Maker| m.random.between(low, high).max(1.0000002).to_bits();
+                let at = |m: &mut Maker| m.random.uniform(low, high).max(1.0000002).to_bits();
                 [at(m), at(m), (m.random.below(6) as f32).to_bits()]
             })
             .collect();
@@ -374,8 +375,8 @@ pub fn cubes(m: &mut Maker) -> Made {
     // Around an edge and a corner, a texel's width to each side.
     let seams: Vec<[u32; 3]> = (0..m.samples)
         .map(|_| {
-            let near = m.random.between(0.86, 1.0);
-            let other = if m.random.below(2) == 0 { m.random.between(0.86, 1.0) } else { m.random.between(-1.0, 1.0) };
+            let near = m.random.uniform(0.86, 1.0);
+            let other = if m.random.below(2) == 0 { m.random.uniform(0.86, 1.0) } else { m.random.uniform(-1.0, 1.0) };
             let mut direction = [1.0, near, other].map(|x| if m.random.below(2) == 0 { x } else { -x });
             direction.rotate_left(m.random.below(3) as usize);
             direction.map(f32::to_bits)
@@ -487,7 +488,7 @@ pub fn offsets(m: &mut Maker) -> Made {
         .to_vec();
     let columns = [Column::U, Column::V, Column::Offset];
     let table: Vec<[u32; 3]> = (0..m.samples.min(1024))
-        .map(|_| [m.random.between(-0.5, 1.5).to_bits(), m.random.between(-0.5, 1.5).to_bits(), m.random.pick(&offsets)])
+        .map(|_| [m.random.uniform(-0.5, 1.5).to_bits(), m.random.uniform(-0.5, 1.5).to_bits(), m.random.pick(&offsets)])
         .collect();
     let table = rows(columns, table);
     let with_offset = |op: Op| Op { offset: true, ..op };
@@ -535,7 +536,7 @@ fn gradient_table(m: &mut Maker, skew: bool) -> Table {
     let columns = [Column::U, Column::V, Column::Dudx, Column::Dvdx, Column::Dudy, Column::Dvdy];
     let table: Vec<[u32; 6]> = (0..m.samples)
         .map(|_| {
-            let length = |m: &mut Maker| m.random.between(-1.5, 6.5).exp2() / 64.0;
+            let length = |m: &mut Maker| m.random.uniform(-1.5, 6.5).exp2() / 64.0;
             let sign = |m: &mut Maker, x: f32| if m.random.below(2) == 0 { x } else { -x };
             let a = length(m);
             let derivatives = match (skew, m.random.below(4)) {
@@ -544,14 +545,14 @@ fn gradient_table(m: &mut Maker, skew: bool) -> Table {
                 (false, _) => [a, 0.0, 0.0, a],
                 (true, _) => {
                     let b = length(m);
-                    let e = m.random.between(0.0, 1.0) / 64.0;
-                    let angle = m.random.between(0.0, 6.3);
+                    let e = m.random.uniform(0.0, 1.0) / 64.0;
+                    let angle = m.random.uniform(0.0, 6.3);
                     let (c, d) = (a * angle.cos(), a * angle.sin());
                     [c, d, sign(m, b), sign(m, e)]
                 }
             };
             let [dudx, dvdx, dudy, dvdy] = derivatives.map(f32::to_bits);
-            [m.random.between(0.0, 1.0).to_bits(), m.random.between(0.0, 1.0).to_bits(), dudx, dvdx, dudy, dvdy]
+            [m.random.uniform(0.0, 1.0).to_bits(), m.random.uniform(0.0, 1.0).to_bits(), dudx, dvdx, dudy, dvdy]
         })
         .collect();
     rows(columns, table)

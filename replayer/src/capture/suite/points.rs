@@ -1,6 +1,6 @@
 //! Coordinates of the suites.
 
-use super::super::Random;
+use crate::generate::Random;
 
 /// Values that coordinates and levels of detail seldom have.
 pub const SPECIAL: [u32; 26] = [
