@@ -1,6 +1,7 @@
 //! Replays traces of texture sampling bit for bit and says why a texel differs.
 
 pub mod batch;
+pub mod capture;
 pub mod cli;
 pub mod compare;
 pub mod coverage;
@@ -11,6 +12,7 @@ pub mod explain;
 pub mod fuzz;
 pub mod generate;
 pub mod materialise;
+pub mod native;
 pub mod path;
 pub mod reduce;
 pub mod reference;

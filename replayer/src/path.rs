@@ -8,6 +8,7 @@ use crate::{
     emulated,
     execute::{ExecuteError, Executor},
     materialise::materialise,
+    native,
     reference::Sampler,
     refusal::Refusal,
     rules::Profile,
@@ -23,11 +24,13 @@ pub enum Path {
     Reference,
     /// The emulated path by the rules of [`Profile::AS_SUBMITTED`], whatever profile is asked for.
     AsSubmitted,
+    /// The Vulkan device's own sampler, without the profile's rules.
+    Native,
 }
 
 impl Path {
     /// Every path, in a fixed order.
-    pub const ALL: [Self; 3] = [Self::Emulated, Self::Reference, Self::AsSubmitted];
+    pub const ALL: [Self; 4] = [Self::Emulated, Self::Reference, Self::AsSubmitted, Self::Native];
 
     /// The word on the command line and in reports.
     #[must_use]
@@ -36,6 +39,7 @@ impl Path {
             Self::Emulated => "emulated",
             Self::Reference => "reference",
             Self::AsSubmitted => "as-submitted",
+            Self::Native => "native",
         }
     }
 
@@ -43,7 +47,7 @@ impl Path {
     #[must_use]
     pub fn needs_executor(self) -> bool {
         match self {
-            Self::Emulated | Self::AsSubmitted => true,
+            Self::Emulated | Self::AsSubmitted | Self::Native => true,
             Self::Reference => false,
         }
     }
@@ -66,7 +70,7 @@ impl fmt::Display for Path {
 
 /// The text names no path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown path {0:?}, expected emulated, reference or as-submitted")]
+#[error("unknown path {0:?}, expected emulated, reference, as-submitted or native")]
 pub struct UnknownPath(pub String);
 
 impl FromStr for Path {
@@ -91,7 +95,7 @@ pub enum Failure {
 /// Computes a dispatch: four words a sample (X, Y, Z, W after DST_SEL), x fastest, then y, then z.
 ///
 /// `executor` must be there when [`Path::needs_executor`] says so. With `strict`, a rule that the dispatch depends on and
-/// that rests on inference alone is a refusal.
+/// that rests on inference alone is a refusal; the native path depends on no rule.
 ///
 /// # Errors
 /// [`Failure::Refused`] for what is not modelled, [`Failure::Execute`] when the executor fails.
@@ -103,13 +107,20 @@ pub fn evaluate(
     strict: bool,
 ) -> Result<Vec<u32>, Failure> {
     let profile = &path.profile(profile);
+    if path == Path::Native {
+        let device = executor.and_then(|executor| executor.native());
+        let device = device.ok_or_else(|| {
+            ExecuteError::Unavailable("the native path needs a Vulkan device: its own sampler is what it runs".to_owned())
+        })?;
+        return native::run(device, dispatch);
+    }
     let state = materialise(dispatch, &profile.rules)?;
     if strict {
         refuse_inference(profile, &state)?;
     }
     match path {
         Path::Reference => Ok(Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords)?.run()),
-        Path::Emulated | Path::AsSubmitted => {
+        Path::Emulated | Path::AsSubmitted | Path::Native => {
             let executor =
                 executor.ok_or_else(|| ExecuteError::Unavailable("the emulated path needs an executor".to_owned()))?;
             emulated::run(executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)

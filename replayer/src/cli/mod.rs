@@ -1,6 +1,7 @@
 //! The command line: arguments in, exit code out. The `replayer` program is this with the executors of the build.
 
 mod bless;
+mod capture;
 mod console;
 mod devices;
 mod emit;
@@ -57,6 +58,7 @@ enum Command {
     Coverage(explain::CoverageArguments),
     Fuzz(fuzz::FuzzArguments),
     Devices(devices::DevicesArguments),
+    Capture(capture::CaptureArguments),
     Emit(emit::EmitArguments),
     Export(export::ExportArguments),
     Merge(merge::MergeArguments),
@@ -95,6 +97,7 @@ pub fn main(backend: &dyn Backend) -> ExitCode {
         Command::Coverage(arguments) => explain::coverage(&arguments, &mut context),
         Command::Fuzz(arguments) => fuzz::run(&arguments, &mut context),
         Command::Devices(arguments) => devices::run(&arguments, &mut context),
+        Command::Capture(arguments) => capture::run(&arguments, &mut context),
         Command::Emit(arguments) => emit::run(&arguments, &mut context),
         Command::Export(arguments) => export::run(arguments, &mut context),
         Command::Merge(arguments) => merge::run(&arguments, &mut context),
