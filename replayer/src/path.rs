@@ -56,7 +56,7 @@ impl Path {
     #[must_use]
     pub fn profile(self, profile: &Profile) -> Profile {
         match self {
-            Self::Emulated | Self::Reference => profile.clone(),
+            Self::Emulated | Self::Reference | Self::Native => profile.clone(),
             Self::AsSubmitted => Profile::AS_SUBMITTED,
         }
     }

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_remainder_is_exact_over_its_range() {
         for period in (1..70).chain([100, 255, 257, 1000, 4096, 16_383, 16_384, 32_766, 32_768]) {
-            let edges = [0, 1, 2, 3, 1 << 22, (1 << 22) + 33, (1 << 23) - 1];
+            let edges = [0i32, 1, 2, 3, 1 << 22, (1 << 22) + 33, (1 << 23) - 1];
             let multiples = (1..200).map(|k| k * period);
             let far = (1..200).map(|k| ((1 << 22) / period - k) * period);
             for base in edges.into_iter().chain(multiples).chain(far) {
