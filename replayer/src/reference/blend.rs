@@ -76,7 +76,8 @@ pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2]) -> f32 {
 
 /// `a (1-w) + b w` in FP32, each operation rounded once; `a` where there is one tap.
 #[inline(always)]
-fn lerp(rules: &Rules, axis: &AxisWeight, a: f32, b: impl FnOnce() -> f32) -> f32 {
+#[must_use]
+pub fn lerp(rules: &Rules, axis: &AxisWeight, a: f32, b: impl FnOnce() -> f32) -> f32 {
     if !axis.linear {
         return a;
     }

@@ -211,6 +211,10 @@ impl Executor for VulkanExecutor {
             groups: job.groups,
         })
     }
+
+    fn native(&mut self) -> Option<&mut dyn NativeSampler> {
+        Some(self)
+    }
 }
 
 impl Drop for VulkanExecutor {
