@@ -125,15 +125,9 @@ fn bilinear() -> Case {
     let coordinates = (0..2 * SAMPLES).map(|n| (n.wrapping_mul(2_654_435_761) as f32 / 4e9 * 3.0 - 1.0).to_bits());
     // Texels without infinities, so that a blend is finite.
     let texels = (0..SIZE * SIZE).map(|n: u32| n.wrapping_mul(2_654_435_761) & 0xbdf7_fbff & !(1 << 10 | 1 << 21));
-    let image = CaseImage {
-        dim: ImageDim::D2,
-        extent: [SIZE, SIZE, 1],
-        layers: 1,
-        levels: 1,
-        texels: texels.collect(),
-    };
-    let bindings =
-        vec![Bound::Input(coordinates.collect()), Bound::Output(4 * SAMPLES as usize), Bound::Image(image)];
+    let image =
+        CaseImage { dim: ImageDim::D2, extent: [SIZE, SIZE, 1], layers: 1, levels: 1, texels: texels.collect() };
+    let bindings = vec![Bound::Input(coordinates.collect()), Bound::Output(4 * SAMPLES as usize), Bound::Image(image)];
     Case::new("bilinear", s, bindings, vec![]).groups([SAMPLES / 64, 1, 1])
 }
 

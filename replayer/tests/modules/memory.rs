@@ -79,7 +79,12 @@ fn buffers(list: &mut Vec<Case>) {
         }
     });
     let input: Vec<u32> = (0..20).map(|n| 100 + n).collect();
-    list.push(Case::new("buffer.layout", s, vec![Bound::Output(7), Bound::Input(input)], vec![100, 106, 105, 112, 110, 118, 4]));
+    list.push(Case::new(
+        "buffer.layout",
+        s,
+        vec![Bound::Output(7), Bound::Input(input)],
+        vec![100, 106, 105, 112, 110, 118, 4],
+    ));
 
     // Row-major: element (column 1, row 0) of a matrix whose rows are 8 bytes apart.
     let s = with_index([1, 1, 1], |s, output, x| {
@@ -100,7 +105,8 @@ fn buffers(list: &mut Vec<Case>) {
         s.store_word(output, x, v);
     });
     list.push(
-        Case::new("buffer.row-major", s, vec![Bound::Output(2), Bound::Input(vec![1, 2, 3, 4])], vec![2, 4]).groups([2, 1, 1]),
+        Case::new("buffer.row-major", s, vec![Bound::Output(2), Bound::Input(vec![1, 2, 3, 4])], vec![2, 4])
+            .groups([2, 1, 1]),
     );
 
     // Numbers of other widths.
@@ -150,7 +156,9 @@ fn buffers(list: &mut Vec<Case>) {
         let v = s.kind_op(Op::IAdd, U32, &[v, x]);
         s.store_word(output, x, v);
     });
-    list.push(Case::new("push-constants", s, vec![Bound::Output(3)], vec![50, 51, 52]).push(&[1, 2, 50]).groups([3, 1, 1]));
+    list.push(
+        Case::new("push-constants", s, vec![Bound::Output(3)], vec![50, 51, 52]).push(&[1, 2, 50]).groups([3, 1, 1]),
+    );
 
     let s = with_index([1, 1, 1], |s, output, x| {
         let input = s.buffer(1);
@@ -307,34 +315,35 @@ fn workgroups(list: &mut Vec<Case>) {
 
 fn atomics(list: &mut Vec<Case>) {
     // All invocations work on word 0; those that are commutative have one end.
-    let mut add = |name: &str, op: Op, kind_signed: bool, start: u32, value: fn(u32) -> u32, want: u32, needs_value: bool| {
-        let mut s = Shader::new([1, 1, 1]);
-        let kind = if kind_signed { I32 } else { U32 };
-        let ty = s.ty(kind);
-        let output = s.buffer_of(0, ty, 4);
-        let gid = s.builtin(BuiltIn::GlobalInvocationId, U32.by(3));
-        let x = s.global_x(gid);
-        let zero = s.u(0);
-        let word = s.element(output, ty, zero);
-        let (scope, none) = (s.u(1), s.u(0));
-        // The start is added by the first invocation alone, which only suits operations that commute with it.
-        let _ = start;
-        let mut v = s.u(0);
-        for n in 0..4 {
-            let at = s.u(n);
-            let here = s.kind_op(Op::IEqual, super::shader::BOOL, &[x, at]);
-            let k = s.u(value(n));
-            v = s.kind_op(Op::Select, U32, &[here, k, v]);
-        }
-        let v = if kind_signed { s.kind_op(Op::Bitcast, I32, &[v]) } else { v };
-        let mut operands = vec![word, scope, none];
-        if needs_value {
-            operands.push(v);
-        }
-        s.op(op, ty, &operands);
-        s.effect(Op::Return, &[]);
-        list.push(Case::new(name, s, vec![Bound::Output(1)], vec![want]).groups([4, 1, 1]));
-    };
+    let mut add =
+        |name: &str, op: Op, kind_signed: bool, start: u32, value: fn(u32) -> u32, want: u32, needs_value: bool| {
+            let mut s = Shader::new([1, 1, 1]);
+            let kind = if kind_signed { I32 } else { U32 };
+            let ty = s.ty(kind);
+            let output = s.buffer_of(0, ty, 4);
+            let gid = s.builtin(BuiltIn::GlobalInvocationId, U32.by(3));
+            let x = s.global_x(gid);
+            let zero = s.u(0);
+            let word = s.element(output, ty, zero);
+            let (scope, none) = (s.u(1), s.u(0));
+            // The start is added by the first invocation alone, which only suits operations that commute with it.
+            let _ = start;
+            let mut v = s.u(0);
+            for n in 0..4 {
+                let at = s.u(n);
+                let here = s.kind_op(Op::IEqual, super::shader::BOOL, &[x, at]);
+                let k = s.u(value(n));
+                v = s.kind_op(Op::Select, U32, &[here, k, v]);
+            }
+            let v = if kind_signed { s.kind_op(Op::Bitcast, I32, &[v]) } else { v };
+            let mut operands = vec![word, scope, none];
+            if needs_value {
+                operands.push(v);
+            }
+            s.op(op, ty, &operands);
+            s.effect(Op::Return, &[]);
+            list.push(Case::new(name, s, vec![Bound::Output(1)], vec![want]).groups([4, 1, 1]));
+        };
     add("AtomicIAdd", Op::AtomicIAdd, false, 0, |n| n + 1, 10, true);
     add("AtomicISub", Op::AtomicISub, false, 0, |n| n + 1, (-10i32) as u32, true);
     add("AtomicIIncrement", Op::AtomicIIncrement, false, 0, |n| n, 4, false);
@@ -371,7 +380,8 @@ fn atomics(list: &mut Vec<Case>) {
         let p = s.element(counter, word, zero);
         let (scope, none, one) = (s.u(1), s.u(0), s.u(1));
         s.op(Op::AtomicIAdd, word, &[p, scope, none, one]);
-        s.effect(Op::MemoryBarrier, &[scope, none]);
+        let semantics = s.u(0x48);
+        s.effect(Op::MemoryBarrier, &[scope, semantics]);
         s.store_word(output, x, one);
     });
     let mut want = vec![1; 1000];

@@ -2,9 +2,7 @@
 
 use rspirv::spirv::{BuiltIn, GlslStd450Op as G, Op};
 
-use super::shader::{
-    BOOL, F16, F32, F64, I8, I16, I32, I64, Kind, Shader, U8, U16, U32, U64,
-};
+use super::shader::{BOOL, F16, F32, F64, I8, I16, I32, I64, Kind, Shader, U8, U16, U32, U64};
 use super::{Bound, Case, Exactness};
 
 /// Operands and result of a row, as bits.
@@ -131,7 +129,14 @@ fn ext(name: &str, g: G, operands: &[Kind], result: Kind, rows: &[Row]) -> Case 
 }
 
 /// An extended operation on vectors that are built of the operands.
-fn vectors(name: &str, operands: usize, size: u32, result: Kind, rows: &[Row], emit: impl FnOnce(&mut Shader, &[u32]) -> u32) -> Case {
+fn vectors(
+    name: &str,
+    operands: usize,
+    size: u32,
+    result: Kind,
+    rows: &[Row],
+    emit: impl FnOnce(&mut Shader, &[u32]) -> u32,
+) -> Case {
     let kinds = vec![F32; operands * size as usize];
     custom(name, &kinds, result, rows, |s, args| {
         let list: Vec<u32> =
@@ -166,7 +171,8 @@ fn integers(list: &mut Vec<Case>) {
         op("SRem.i32", Op::SRem, &ii, I32, &[r(&[7, 3], 1)]),
         op("SMod.i32", Op::SMod, &ii, I32, &[r(&[7, 3], 1), r(&[6, 3], 0)]),
         op("SRem.i32.negative", Op::SRem, &ii, I32, &[r(&[i(-7), 3], i(-1)), r(&[7, i(-3)], 1)]).choice(),
-        op("SMod.i32.negative", Op::SMod, &ii, I32, &[r(&[i(-7), 3], 2), r(&[7, i(-3)], i(-2)), r(&[i(-6), 3], 0)]).choice(),
+        op("SMod.i32.negative", Op::SMod, &ii, I32, &[r(&[i(-7), 3], 2), r(&[7, i(-3)], i(-2)), r(&[i(-6), 3], 0)])
+            .choice(),
         op("SNegate.i32", Op::SNegate, &[I32], I32, &[r(&[5], i(-5)), r(&[i(i32::MIN.into())], i(i32::MIN.into()))]),
         op("Not.u32", Op::Not, &[U32], U32, &[r(&[0xff], 0xffff_ff00)]),
         op("BitwiseAnd.u32", Op::BitwiseAnd, &ui, U32, &[r(&[0b1100, 0b1010], 0b1000)]),
@@ -174,31 +180,71 @@ fn integers(list: &mut Vec<Case>) {
         op("BitwiseXor.u32", Op::BitwiseXor, &ui, U32, &[r(&[0b1100, 0b1010], 0b0110)]),
         op("ShiftLeftLogical.u32", Op::ShiftLeftLogical, &ui, U32, &[r(&[3, 31], 1 << 31), r(&[1, 0], 1)]),
         op("ShiftRightLogical.u32", Op::ShiftRightLogical, &ui, U32, &[r(&[1 << 31, 31], 1)]),
-        op("ShiftRightArithmetic.i32", Op::ShiftRightArithmetic, &[I32, U32], I32, &[r(&[i(-8), 1], i(-4)), r(&[8, 3], 1)]),
-        op("ShiftLeftLogical.u64", Op::ShiftLeftLogical, &[U64, U32], U64, &[r(&[3, 63], 1 << 63), r(&[1, 32], 1 << 32)]),
-        op("ShiftRightLogical.u64", Op::ShiftRightLogical, &[U64, U64], U64, &[r(&[1 << 63, 63], 1), r(&[1 << 40, 8], 1 << 32)]),
-        op("ShiftRightArithmetic.i64", Op::ShiftRightArithmetic, &[I64, U32], I64, &[r(&[-256i64 as u64, 4], -16i64 as u64)]),
+        op(
+            "ShiftRightArithmetic.i32",
+            Op::ShiftRightArithmetic,
+            &[I32, U32],
+            I32,
+            &[r(&[i(-8), 1], i(-4)), r(&[8, 3], 1)],
+        ),
+        op(
+            "ShiftLeftLogical.u64",
+            Op::ShiftLeftLogical,
+            &[U64, U32],
+            U64,
+            &[r(&[3, 63], 1 << 63), r(&[1, 32], 1 << 32)],
+        ),
+        op(
+            "ShiftRightLogical.u64",
+            Op::ShiftRightLogical,
+            &[U64, U64],
+            U64,
+            &[r(&[1 << 63, 63], 1), r(&[1 << 40, 8], 1 << 32)],
+        ),
+        op(
+            "ShiftRightArithmetic.i64",
+            Op::ShiftRightArithmetic,
+            &[I64, U32],
+            I64,
+            &[r(&[-256i64 as u64, 4], -16i64 as u64)],
+        ),
         op("ShiftRightLogical.by64", Op::ShiftRightLogical, &[U32, U64], U32, &[r(&[0x100, 4], 0x10)]),
-        op("ShiftRightArithmetic.i8", Op::ShiftRightArithmetic, &[I8, U32], I8, &[r(&[0x80, 7], 0xff), r(&[0x40, 6], 1)]),
+        op(
+            "ShiftRightArithmetic.i8",
+            Op::ShiftRightArithmetic,
+            &[I8, U32],
+            I8,
+            &[r(&[0x80, 7], 0xff), r(&[0x40, 6], 1)],
+        ),
         op("ShiftLeftLogical.u16", Op::ShiftLeftLogical, &[U16, U16], U16, &[r(&[0x8001, 1], 2)]),
         op("BitCount.u32", Op::BitCount, &[U32], U32, &[r(&[0], 0), r(&[u32::MAX.into()], 32), r(&[0x8001], 2)]),
         op("BitReverse.u32", Op::BitReverse, &[U32], U32, &[r(&[1], 1 << 31), r(&[0xf0], 0x0f00_0000)]),
-        op("BitFieldInsert.u32", Op::BitFieldInsert, &[U32, U32, U32, U32], U32, &[
-            r(&[0xffff_ffff, 0, 8, 8], 0xffff_00ff),
-            r(&[0, 0x1ff, 4, 8], 0xff0),
-            r(&[5, 9, 0, 32], 9),
-            r(&[5, 9, 3, 0], 5),
-        ]),
-        op("BitFieldUExtract.u32", Op::BitFieldUExtract, &[U32, U32, U32], U32, &[
-            r(&[0xabcd_1234, 8, 8], 0x12),
-            r(&[0xabcd_1234, 0, 32], 0xabcd_1234),
-            r(&[0xabcd_1234, 4, 0], 0),
-        ]),
-        op("BitFieldSExtract.i32", Op::BitFieldSExtract, &[I32, U32, U32], I32, &[
-            r(&[0xf80, 4, 8], i(-8)),
-            r(&[0x7f0, 4, 8], 0x7f),
-            r(&[0x1, 0, 0], 0),
-        ]),
+        op(
+            "BitFieldInsert.u32",
+            Op::BitFieldInsert,
+            &[U32, U32, U32, U32],
+            U32,
+            &[
+                r(&[0xffff_ffff, 0, 8, 8], 0xffff_00ff),
+                r(&[0, 0x1ff, 4, 8], 0xff0),
+                r(&[5, 9, 0, 32], 9),
+                r(&[5, 9, 3, 0], 5),
+            ],
+        ),
+        op(
+            "BitFieldUExtract.u32",
+            Op::BitFieldUExtract,
+            &[U32, U32, U32],
+            U32,
+            &[r(&[0xabcd_1234, 8, 8], 0x12), r(&[0xabcd_1234, 0, 32], 0xabcd_1234), r(&[0xabcd_1234, 4, 0], 0)],
+        ),
+        op(
+            "BitFieldSExtract.i32",
+            Op::BitFieldSExtract,
+            &[I32, U32, U32],
+            I32,
+            &[r(&[0xf80, 4, 8], i(-8)), r(&[0x7f0, 4, 8], 0x7f), r(&[0x1, 0, 0], 0)],
+        ),
         op("IAdd.u64", Op::IAdd, &[U64, U64], U64, &[r(&[0xffff_ffff, 1], 1 << 32), r(&[u64::MAX, 2], 1)]),
         op("ISub.u64", Op::ISub, &[U64, U64], U64, &[r(&[1 << 32, 1], 0xffff_ffff)]),
         op("IMul.u64", Op::IMul, &[U64, U64], U64, &[r(&[0x1_0000_0001, 0x1_0000_0001], 0x2_0000_0001)]),
@@ -277,7 +323,13 @@ fn integers(list: &mut Vec<Case>) {
         table("LogicalNotEqual", Op::LogicalNotEqual, [0, 1, 1, 0]),
         op("LogicalNot", Op::LogicalNot, &[BOOL], BOOL, &[r(&[0], 1), r(&[1], 0)]),
         op("Select.u32", Op::Select, &[BOOL, U32, U32], U32, &[r(&[1, 5, 6], 5), r(&[0, 5, 6], 6)]),
-        op("Select.u64", Op::Select, &[BOOL, U64, U64], U64, &[r(&[1, 5 << 40, 6], 5 << 40), r(&[0, 5, 6 << 40], 6 << 40)]),
+        op(
+            "Select.u64",
+            Op::Select,
+            &[BOOL, U64, U64],
+            U64,
+            &[r(&[1, 5 << 40, 6], 5 << 40), r(&[0, 5, 6 << 40], 6 << 40)],
+        ),
     ]);
 }
 
@@ -285,15 +337,27 @@ fn floats(list: &mut Vec<Case>) {
     let (nan, inf) = (f32::NAN, f32::INFINITY);
     let tiny = f32::from_bits(1);
     list.extend([
-        op("FAdd.f32", Op::FAdd, &[F32, F32], F32, &[
-            fr(&[1.0, f32::EPSILON / 2.0], 1.0),
-            fr(&[1.0 + f32::EPSILON, f32::EPSILON / 2.0], 1.0 + 2.0 * f32::EPSILON),
-            fr(&[inf, 1.0], inf),
-            fr(&[-0.0, 0.0], 0.0),
-            fr(&[0.1, 0.2], 0.3 + f32::EPSILON / 8.0),
-        ]),
+        op(
+            "FAdd.f32",
+            Op::FAdd,
+            &[F32, F32],
+            F32,
+            &[
+                fr(&[1.0, f32::EPSILON / 2.0], 1.0),
+                fr(&[1.0 + f32::EPSILON, f32::EPSILON / 2.0], 1.0 + 2.0 * f32::EPSILON),
+                fr(&[inf, 1.0], inf),
+                fr(&[-0.0, 0.0], 0.0),
+                fr(&[0.1, 0.2], 0.3 + f32::EPSILON / 8.0),
+            ],
+        ),
         op("FSub.f32", Op::FSub, &[F32, F32], F32, &[fr(&[1.0, 1.0], 0.0), fr(&[0.3, 0.1], 0.3 - 0.1)]),
-        op("FMul.f32", Op::FMul, &[F32, F32], F32, &[fr(&[3.0, -0.5], -1.5), fr(&[0.0, -1.0], -0.0), fr(&[1e30, 1e30], inf)]),
+        op(
+            "FMul.f32",
+            Op::FMul,
+            &[F32, F32],
+            F32,
+            &[fr(&[3.0, -0.5], -1.5), fr(&[0.0, -1.0], -0.0), fr(&[1e30, 1e30], inf)],
+        ),
         op("FDiv.f32", Op::FDiv, &[F32, F32], F32, &[fr(&[1.0, 4.0], 0.25), fr(&[6.0, 3.0], 2.0)]),
         op("FNegate.f32", Op::FNegate, &[F32], F32, &[fr(&[0.0], -0.0), fr(&[-2.5], 2.5)]),
         op("FAdd.f64", Op::FAdd, &[F64, F64], F64, &[r(&[d(0.1), d(0.2)], d(0.1 + 0.2))]),
@@ -306,14 +370,38 @@ fn floats(list: &mut Vec<Case>) {
         op("FMul.f16", Op::FMul, &[F16, F16], F16, &[r(&[0x4200, 0x4500], 0x4b80), r(&[0x7bff, 0x4000], 0x7c00)]),
         op("FDiv.f16", Op::FDiv, &[F16, F16], F16, &[r(&[0x3c00, 0x4400], 0x3400)]),
         op("FNegate.f16", Op::FNegate, &[F16], F16, &[r(&[0x3c00], 0xbc00)]),
-        op("FOrdLessThan.f16", Op::FOrdLessThan, &[F16, F16], BOOL, &[r(&[0x3c00, 0x4000], TRUE), r(&[0x7e00, 0x4000], FALSE)]),
-        op("FOrdLessThan.f64", Op::FOrdLessThan, &[F64, F64], BOOL, &[r(&[d(1.0), d(2.0)], TRUE), r(&[d(f64::NAN), d(2.0)], FALSE)]),
-        op("FUnordLessThan.f64", Op::FUnordLessThan, &[F64, F64], BOOL, &[r(&[d(3.0), d(2.0)], FALSE), r(&[d(f64::NAN), d(2.0)], TRUE)]),
+        op(
+            "FOrdLessThan.f16",
+            Op::FOrdLessThan,
+            &[F16, F16],
+            BOOL,
+            &[r(&[0x3c00, 0x4000], TRUE), r(&[0x7e00, 0x4000], FALSE)],
+        ),
+        op(
+            "FOrdLessThan.f64",
+            Op::FOrdLessThan,
+            &[F64, F64],
+            BOOL,
+            &[r(&[d(1.0), d(2.0)], TRUE), r(&[d(f64::NAN), d(2.0)], FALSE)],
+        ),
+        op(
+            "FUnordLessThan.f64",
+            Op::FUnordLessThan,
+            &[F64, F64],
+            BOOL,
+            &[r(&[d(3.0), d(2.0)], FALSE), r(&[d(f64::NAN), d(2.0)], TRUE)],
+        ),
         op("IsNan.f64", Op::IsNan, &[F64], BOOL, &[r(&[d(f64::NAN)], TRUE), r(&[d(f64::INFINITY)], FALSE)]),
         op("IsInf.f64", Op::IsInf, &[F64], BOOL, &[r(&[d(f64::NAN)], FALSE), r(&[d(-f64::INFINITY)], TRUE)]),
         op("IsNan.f32", Op::IsNan, &[F32], BOOL, &[fb(&[nan], true), fb(&[inf], false), fb(&[1.0], false)]),
         op("IsInf.f32", Op::IsInf, &[F32], BOOL, &[fb(&[nan], false), fb(&[-inf], true), fb(&[1.0], false)]),
-        op("QuantizeToF16", Op::QuantizeToF16, &[F32], F32, &[fr(&[1.0 + 1.0 / 2048.0], 1.0), fr(&[65520.0], inf), fr(&[-1e-7], -0.0)]),
+        op(
+            "QuantizeToF16",
+            Op::QuantizeToF16,
+            &[F32],
+            F32,
+            &[fr(&[1.0 + 1.0 / 2048.0], 1.0), fr(&[65520.0], inf), fr(&[-1e-7], -0.0)],
+        ),
         ext("Sqrt.f32", G::Sqrt, &[F32], F32, &[fr(&[9.0], 3.0), fr(&[0.0], 0.0)]),
         ext("Sqrt.f64", G::Sqrt, &[F64], F64, &[r(&[d(2.25)], d(1.5))]),
     ]);
@@ -324,14 +412,26 @@ fn floats(list: &mut Vec<Case>) {
     };
     list.extend([
         inexact(op("FAdd.f32.subnormal", Op::FAdd, &[F32, F32], F32, &[fr(&[tiny, tiny], f32::from_bits(2))])),
-        inexact(op("FMul.f32.subnormal", Op::FMul, &[F32, F32], F32, &[fr(&[f32::MIN_POSITIVE, 0.5], f32::from_bits(0x40_0000))])),
+        inexact(op(
+            "FMul.f32.subnormal",
+            Op::FMul,
+            &[F32, F32],
+            F32,
+            &[fr(&[f32::MIN_POSITIVE, 0.5], f32::from_bits(0x40_0000))],
+        )),
         inexact(op("FDiv.f32.third", Op::FDiv, &[F32, F32], F32, &[fr(&[1.0, 3.0], 1.0 / 3.0), fr(&[1.0, 0.0], inf)])),
         inexact(op("FRem.f32", Op::FRem, &[F32, F32], F32, &[fr(&[7.5, 2.0], 1.5), fr(&[-7.5, 2.0], -1.5)])),
         inexact(op("FMod.f32", Op::FMod, &[F32, F32], F32, &[fr(&[7.5, 2.0], 1.5), fr(&[-7.5, 2.0], 0.5)])),
         inexact(op("FRem.f64", Op::FRem, &[F64, F64], F64, &[r(&[d(-7.5), d(2.0)], d(-1.5))])),
         inexact(op("FMod.f64", Op::FMod, &[F64, F64], F64, &[r(&[d(-7.5), d(2.0)], d(0.5))])),
         inexact(ext("Sqrt.f32.two", G::Sqrt, &[F32], F32, &[fr(&[2.0], std::f32::consts::SQRT_2)])),
-        inexact(ext("InverseSqrt", G::InverseSqrt, &[F32], F32, &[fr(&[4.0], 0.5), fr(&[2.0], std::f32::consts::FRAC_1_SQRT_2)])),
+        inexact(ext(
+            "InverseSqrt",
+            G::InverseSqrt,
+            &[F32],
+            F32,
+            &[fr(&[4.0], 0.5), fr(&[2.0], std::f32::consts::FRAC_1_SQRT_2)],
+        )),
         inexact(ext("InverseSqrt.f64", G::InverseSqrt, &[F64], F64, &[r(&[d(4.0)], d(0.5))])),
         inexact(ext("Sin", G::Sin, &[F32], F32, &[fr(&[0.0], 0.0), fr(&[1.0], 0.841_470_96)])),
         inexact(ext("Cos", G::Cos, &[F32], F32, &[fr(&[0.0], 1.0), fr(&[1.0], 0.540_302_3)])),
@@ -339,12 +439,18 @@ fn floats(list: &mut Vec<Case>) {
         inexact(ext("Asin", G::Asin, &[F32], F32, &[fr(&[1.0], std::f32::consts::FRAC_PI_2)])),
         inexact(ext("Acos", G::Acos, &[F32], F32, &[fr(&[-1.0], std::f32::consts::PI)])),
         inexact(ext("Atan", G::Atan, &[F32], F32, &[fr(&[1.0], std::f32::consts::FRAC_PI_4)])),
-        inexact(ext("Atan2", G::Atan2, &[F32, F32], F32, &[fr(&[1.0, -1.0], 2.356_194_5), fr(&[-1.0, 0.0], -std::f32::consts::FRAC_PI_2)])),
+        inexact(ext(
+            "Atan2",
+            G::Atan2,
+            &[F32, F32],
+            F32,
+            &[fr(&[1.0, -1.0], 2.356_194_5), fr(&[-1.0, 0.0], -std::f32::consts::FRAC_PI_2)],
+        )),
         inexact(ext("Sinh", G::Sinh, &[F32], F32, &[fr(&[1.0], 1.175_201_2)])),
         inexact(ext("Cosh", G::Cosh, &[F32], F32, &[fr(&[1.0], 1.543_080_7)])),
         inexact(ext("Tanh", G::Tanh, &[F32], F32, &[fr(&[1.0], 0.761_594_2)])),
         inexact(ext("Asinh", G::Asinh, &[F32], F32, &[fr(&[1.0], 0.881_373_6)])),
-        inexact(ext("Acosh", G::Acosh, &[F32], F32, &[fr(&[2.0], 1.316_957_9)])),
+        inexact(ext("Acosh", G::Acosh, &[F32], F32, &[fr(&[2.0], 1.316_957_8)])),
         inexact(ext("Atanh", G::Atanh, &[F32], F32, &[fr(&[0.5], 0.549_306_15)])),
         inexact(ext("Pow", G::Pow, &[F32, F32], F32, &[fr(&[2.0, 10.0], 1024.0), fr(&[9.0, 0.5], 3.0)])),
         inexact(ext("Exp", G::Exp, &[F32], F32, &[fr(&[1.0], std::f32::consts::E), fr(&[0.0], 1.0)])),
@@ -357,7 +463,8 @@ fn floats(list: &mut Vec<Case>) {
         inexact(ext("Exp2.f16", G::Exp2, &[F16], F16, &[r(&[0x4200], 0x4800)])),
     ]);
     let compare = |name: &str, o: Op, want: [bool; 4]| {
-        let rows = [fb(&[1.0, 2.0], want[0]), fb(&[2.0, 2.0], want[1]), fb(&[3.0, 2.0], want[2]), fb(&[nan, 2.0], want[3])];
+        let rows =
+            [fb(&[1.0, 2.0], want[0]), fb(&[2.0, 2.0], want[1]), fb(&[3.0, 2.0], want[2]), fb(&[nan, 2.0], want[3])];
         op(name, o, &[F32, F32], BOOL, &rows)
     };
     let (t, x) = (true, false);
@@ -379,16 +486,40 @@ fn floats(list: &mut Vec<Case>) {
 
 fn conversions(list: &mut Vec<Case>) {
     list.extend([
-        op("ConvertFToU.u32", Op::ConvertFToU, &[F32], U32, &[r(&[f(3.9)], 3), r(&[f(4_294_967_040.0)], 0xffff_ff00), r(&[f(-0.5)], 0)]),
-        op("ConvertFToS.i32", Op::ConvertFToS, &[F32], I32, &[r(&[f(-3.9)], i(-3)), r(&[f(-2_147_483_648.0)], 1 << 31)]),
-        op("ConvertUToF.f32", Op::ConvertUToF, &[U32], F32, &[r(&[u32::MAX.into()], f(4_294_967_296.0)), r(&[16_777_217], f(16_777_216.0))]),
+        op(
+            "ConvertFToU.u32",
+            Op::ConvertFToU,
+            &[F32],
+            U32,
+            &[r(&[f(3.9)], 3), r(&[f(4_294_967_040.0)], 0xffff_ff00), r(&[f(-0.5)], 0)],
+        ),
+        op(
+            "ConvertFToS.i32",
+            Op::ConvertFToS,
+            &[F32],
+            I32,
+            &[r(&[f(-3.9)], i(-3)), r(&[f(-2_147_483_648.0)], 1 << 31)],
+        ),
+        op(
+            "ConvertUToF.f32",
+            Op::ConvertUToF,
+            &[U32],
+            F32,
+            &[r(&[u32::MAX.into()], f(4_294_967_296.0)), r(&[16_777_217], f(16_777_216.0))],
+        ),
         op("ConvertSToF.f32", Op::ConvertSToF, &[I32], F32, &[r(&[i(-7)], f(-7.0))]),
         op("ConvertFToU.u64", Op::ConvertFToU, &[F32], U64, &[r(&[f(1e15)], 999_999_986_991_104)]),
         op("ConvertFToS.i64", Op::ConvertFToS, &[F32], I64, &[r(&[f(-1e15)], -999_999_986_991_104i64 as u64)]),
         op("ConvertFToU.f64.u32", Op::ConvertFToU, &[F64], U32, &[r(&[d(4_294_967_295.5)], 0xffff_ffff)]),
         op("ConvertFToS.f64.i32", Op::ConvertFToS, &[F64], I32, &[r(&[d(-7.9)], i(-7))]),
         op("ConvertFToU.f64.u64", Op::ConvertFToU, &[F64], U64, &[r(&[d(1e19)], 10_000_000_000_000_000_000)]),
-        op("ConvertFToS.f64.i64", Op::ConvertFToS, &[F64], I64, &[r(&[d(-1e18)], -1_000_000_000_000_000_000i64 as u64)]),
+        op(
+            "ConvertFToS.f64.i64",
+            Op::ConvertFToS,
+            &[F64],
+            I64,
+            &[r(&[d(-1e18)], -1_000_000_000_000_000_000i64 as u64)],
+        ),
         op("ConvertUToF.u64.f32", Op::ConvertUToF, &[U64], F32, &[r(&[1 << 63], f(9_223_372_036_854_775_808.0))]),
         op("ConvertSToF.i64.f32", Op::ConvertSToF, &[I64], F32, &[r(&[-3i64 as u64], f(-3.0))]),
         op("ConvertUToF.u64.f64", Op::ConvertUToF, &[U64], F64, &[r(&[1 << 53], d(9_007_199_254_740_992.0))]),
@@ -409,7 +540,13 @@ fn conversions(list: &mut Vec<Case>) {
         op("SConvert.i64.i16", Op::SConvert, &[I64], I16, &[r(&[-2i64 as u64], 0xfffe)]),
         op("SConvert.i8.i16", Op::SConvert, &[I8], I16, &[r(&[0x80], 0xff80)]),
         op("FConvert.f32.f64", Op::FConvert, &[F32], F64, &[r(&[f(0.1)], d(f64::from(0.1f32)))]),
-        op("FConvert.f16.f32", Op::FConvert, &[F16], F32, &[r(&[0x3555], f(0.333_251_95)), r(&[0xfc00], f(f32::NEG_INFINITY))]),
+        op(
+            "FConvert.f16.f32",
+            Op::FConvert,
+            &[F16],
+            F32,
+            &[r(&[0x3555], f(0.333_251_95)), r(&[0xfc00], f(f32::NEG_INFINITY))],
+        ),
         op("FConvert.f16.f64", Op::FConvert, &[F16], F64, &[r(&[0x3c00], d(1.0))]),
         op("Bitcast.f32.u32", Op::Bitcast, &[F32], U32, &[r(&[f(1.0)], 0x3f80_0000)]),
         op("Bitcast.u64.f64", Op::Bitcast, &[U64], F64, &[r(&[d(1.5)], d(1.5))]),
@@ -432,9 +569,27 @@ fn conversions(list: &mut Vec<Case>) {
         c
     };
     list.extend([
-        nearest(op("FConvert.f64.f32", Op::FConvert, &[F64], F32, &[r(&[d(0.1)], f(0.1)), r(&[d(1e300)], f(f32::INFINITY))])),
-        nearest(op("FConvert.f32.f16", Op::FConvert, &[F32], F16, &[r(&[f(1.0 / 3.0)], 0x3555), r(&[f(5.96e-8)], 1), r(&[f(1e9)], 0x7c00)])),
-        nearest(op("FConvert.f64.f16", Op::FConvert, &[F64], F16, &[r(&[d(1.000_488_281_25)], 0x3c00), r(&[d(1.000_488_281_250_1)], 0x3c01)])),
+        nearest(op(
+            "FConvert.f64.f32",
+            Op::FConvert,
+            &[F64],
+            F32,
+            &[r(&[d(0.1)], f(0.1)), r(&[d(1e300)], f(f32::INFINITY))],
+        )),
+        nearest(op(
+            "FConvert.f32.f16",
+            Op::FConvert,
+            &[F32],
+            F16,
+            &[r(&[f(1.0 / 3.0)], 0x3555), r(&[f(5.96e-8)], 1), r(&[f(1e9)], 0x7c00)],
+        )),
+        nearest(op(
+            "FConvert.f64.f16",
+            Op::FConvert,
+            &[F64],
+            F16,
+            &[r(&[d(1.000_488_281_25)], 0x3c00), r(&[d(1.000_488_281_250_1)], 0x3c01)],
+        )),
     ]);
 }
 
@@ -455,7 +610,13 @@ fn extended(list: &mut Vec<Case>) {
         ext("FMax", G::FMax, &[F32, F32], F32, &[fr(&[1.0, 2.0], 2.0)]),
         ext("NMin", G::NMin, &[F32, F32], F32, &[fr(&[nan, 2.0], 2.0), fr(&[3.0, nan], 3.0), fr(&[1.0, 2.0], 1.0)]),
         ext("NMax", G::NMax, &[F32, F32], F32, &[fr(&[nan, 2.0], 2.0), fr(&[3.0, nan], 3.0), fr(&[1.0, 2.0], 2.0)]),
-        ext("FClamp", G::FClamp, &[F32, F32, F32], F32, &[fr(&[-1.0, 0.0, 1.0], 0.0), fr(&[2.0, 0.0, 1.0], 1.0), fr(&[0.5, 0.0, 1.0], 0.5)]),
+        ext(
+            "FClamp",
+            G::FClamp,
+            &[F32, F32, F32],
+            F32,
+            &[fr(&[-1.0, 0.0, 1.0], 0.0), fr(&[2.0, 0.0, 1.0], 1.0), fr(&[0.5, 0.0, 1.0], 0.5)],
+        ),
         ext("NClamp", G::NClamp, &[F32, F32, F32], F32, &[fr(&[nan, 0.25, 1.0], 0.25), fr(&[2.0, 0.0, 1.0], 1.0)]),
         ext("UMin", G::UMin, &[U32, U32], U32, &[r(&[i(-1), 1], 1)]),
         ext("UMax", G::UMax, &[U32, U32], U32, &[r(&[i(-1), 1], i(-1))]),
@@ -473,7 +634,13 @@ fn extended(list: &mut Vec<Case>) {
         ext("Ldexp", G::Ldexp, &[F32, I32], F32, &[r(&[f(1.5), 4], f(24.0)), r(&[f(1.0), i(-3)], f(0.125))]),
         ext("Step", G::Step, &[F32, F32], F32, &[fr(&[2.0, 1.0], 0.0), fr(&[2.0, 2.0], 1.0)]),
         ext("FMix", G::FMix, &[F32, F32, F32], F32, &[fr(&[2.0, 4.0, 0.5], 3.0), fr(&[2.0, 4.0, 0.0], 2.0)]),
-        ext("SmoothStep", G::SmoothStep, &[F32, F32, F32], F32, &[fr(&[0.0, 1.0, 0.5], 0.5), fr(&[0.0, 1.0, 2.0], 1.0)]),
+        ext(
+            "SmoothStep",
+            G::SmoothStep,
+            &[F32, F32, F32],
+            F32,
+            &[fr(&[0.0, 1.0, 0.5], 0.5), fr(&[0.0, 1.0, 2.0], 1.0)],
+        ),
         ext("Fma.exact", G::Fma, &[F32, F32, F32], F32, &[fr(&[2.0, 3.0, 4.0], 10.0)]),
         ext("Floor.f64", G::Floor, &[F64], F64, &[r(&[d(-1.5)], d(-2.0))]),
         ext("Ceil.f64", G::Ceil, &[F64], F64, &[r(&[d(1.5)], d(2.0))]),
@@ -566,18 +733,30 @@ fn extended(list: &mut Vec<Case>) {
         geometry("Distance", G::Distance, 2, None, &[fr(&[3.0, 5.0, 9.0, 1.0, 2.0, 3.0], 7.0)]),
         geometry("Cross", G::Cross, 2, Some(2), &[fr(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], -3.0)]),
         geometry("Normalize", G::Normalize, 1, Some(1), &[fr(&[0.0, 4.0, 0.0], 1.0)]),
-        geometry("FaceForward", G::FaceForward, 3, Some(0), &[
-            fr(&[1.0, 2.0, 3.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0], 1.0),
-            fr(&[1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0], -1.0),
-        ]),
+        geometry(
+            "FaceForward",
+            G::FaceForward,
+            3,
+            Some(0),
+            &[
+                fr(&[1.0, 2.0, 3.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0], 1.0),
+                fr(&[1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0], -1.0),
+            ],
+        ),
         geometry("Reflect", G::Reflect, 2, Some(1), &[fr(&[1.0, -1.0, 0.0, 0.0, 1.0, 0.0], 1.0)]),
-        custom("Refract", &[F32, F32, F32, F32, F32], F32, &[fr(&[0.0, -1.0, 0.0, 1.0, 1.0], -1.0), fr(&[1.0, 0.0, 0.0, 1.0, 2.0], 0.0)], |s, a| {
-            let v = s.kind_op(Op::CompositeConstruct, F32.by(2), &a[..2]);
-            let n = s.kind_op(Op::CompositeConstruct, F32.by(2), &a[2..4]);
-            let ty = s.ty(F32.by(2));
-            let v = s.ext(G::Refract, ty, &[v, n, a[4]]);
-            s.kind_op(Op::CompositeExtract, F32, &[v, 1])
-        }),
+        custom(
+            "Refract",
+            &[F32, F32, F32, F32, F32],
+            F32,
+            &[fr(&[0.0, -1.0, 0.0, 1.0, 1.0], -1.0), fr(&[1.0, 0.0, 0.0, 1.0, 2.0], 0.0)],
+            |s, a| {
+                let v = s.kind_op(Op::CompositeConstruct, F32.by(2), &a[..2]);
+                let n = s.kind_op(Op::CompositeConstruct, F32.by(2), &a[2..4]);
+                let ty = s.ty(F32.by(2));
+                let v = s.ext(G::Refract, ty, &[v, n, a[4]]);
+                s.kind_op(Op::CompositeExtract, F32, &[v, 1])
+            },
+        ),
     ]);
 }
 
@@ -626,12 +805,22 @@ fn composites(list: &mut Vec<Case>) {
             let c = s.op(Op::Transpose, t, &[c]);
             s.kind_op(Op::CompositeExtract, F32, &[c, 2, 0])
         }),
-        vectors("Determinant", 3, 3, F32, &[fr(&[2.0, 0.0, 0.0, 1.0, 3.0, 0.0, 5.0, 7.0, 4.0], 24.0), fr(&[0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0], -1.0)], |s, v| {
-            let m = s.matrix(F32.by(3), 3);
-            let c = s.op(Op::CompositeConstruct, m, v);
-            let ty = s.ty(F32);
-            s.ext(G::Determinant, ty, &[c])
-        }),
+        vectors(
+            "Determinant",
+            3,
+            3,
+            F32,
+            &[
+                fr(&[2.0, 0.0, 0.0, 1.0, 3.0, 0.0, 5.0, 7.0, 4.0], 24.0),
+                fr(&[0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0], -1.0),
+            ],
+            |s, v| {
+                let m = s.matrix(F32.by(3), 3);
+                let c = s.op(Op::CompositeConstruct, m, v);
+                let ty = s.ty(F32);
+                s.ext(G::Determinant, ty, &[c])
+            },
+        ),
         vectors("MatrixInverse", 2, 2, F32, &[fr(&[2.0, 0.0, 0.0, 4.0], 0.25)], |s, v| {
             let m = s.matrix(F32.by(2), 2);
             let c = s.op(Op::CompositeConstruct, m, v);
@@ -736,7 +925,13 @@ fn choices(list: &mut Vec<Case>) {
             ext("FClamp.limits", G::FClamp, &[F32, F32, F32], F32, &[fr(&[1.0, 5.0, 3.0], 3.0)]),
             ext("UClamp.limits", G::UClamp, &[U32, U32, U32], U32, &[r(&[1, 5, 3], 3)]),
             ext("Round.half", G::Round, &[F32], F32, &[fr(&[2.5], 2.0)]),
-            ext("Fma.rounding", G::Fma, &[F32, F32, F32], F32, &[fr(&[1.0 + f32::EPSILON, 1.0 - f32::EPSILON, -1.0], -f32::EPSILON * f32::EPSILON)]),
+            ext(
+                "Fma.rounding",
+                G::Fma,
+                &[F32, F32, F32],
+                F32,
+                &[fr(&[1.0 + f32::EPSILON, 1.0 - f32::EPSILON, -1.0], -f32::EPSILON * f32::EPSILON)],
+            ),
             ext("Log2.zero", G::Log2, &[F32], F32, &[fr(&[0.0], -inf)]),
             ext("Atan2.zero", G::Atan2, &[F32, F32], F32, &[fr(&[0.0, 0.0], 0.0)]),
             ext("Pow.zero", G::Pow, &[F32, F32], F32, &[fr(&[0.0, 0.0], 1.0)]),

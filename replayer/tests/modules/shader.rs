@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use rspirv::spirv::{
-    BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, FunctionControl, GlslStd450Op, ImageFormat, Op,
-    StorageClass,
+    BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, FunctionControl, GlslStd450Op, ImageFormat,
+    Op, StorageClass,
 };
 
 /// A scalar type, or a vector of one.

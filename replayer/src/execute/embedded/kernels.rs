@@ -379,11 +379,17 @@ fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
             bin(regs, i, m, |a, b| a.checked_rem(b).unwrap_or(u32::MAX));
         }
         Op::SDiv => signed_division(regs, i, m, env, i32::wrapping_div),
-        Op::SRem => signed_division(regs, i, m, env, i32::wrapping_rem),
-        Op::SMod => signed_division(regs, i, m, env, |a, b| {
-            let r = a.wrapping_rem(b);
-            if r != 0 && (r < 0) != (b < 0) { r.wrapping_add(b) } else { r }
-        }),
+        Op::SRem => {
+            check_remainder(i, m, env, regs);
+            signed_division(regs, i, m, env, i32::wrapping_rem);
+        }
+        Op::SMod => {
+            check_remainder(i, m, env, regs);
+            signed_division(regs, i, m, env, |a, b| {
+                let r = a.wrapping_rem(b);
+                if r != 0 && (r < 0) != (b < 0) { r.wrapping_add(b) } else { r }
+            });
+        }
         Op::Shl => {
             check(i, m, env, Choice::ShiftTooWide, |l| regs[i.b as usize][l] >= i.imm);
             bin(regs, i, m, |a, b| a << (b & (i.imm - 1) & 31));
@@ -526,7 +532,9 @@ fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
             let a = f32::from_bits(a);
             if a.is_finite() { libm::frexpf(a).1 as u32 } else { 0 }
         }),
-        Op::ModfFract => fun(regs, i, m, |a| if a.is_infinite() { 0f32.copysign(a) } else { (a - a.trunc()).copysign(a) }),
+        Op::ModfFract => {
+            fun(regs, i, m, |a| if a.is_infinite() { 0f32.copysign(a) } else { (a - a.trunc()).copysign(a) })
+        }
         Op::Math => {
             check(i, m, env, Choice::OutOfDomain, |l| out_of_domain(i.imm, f(regs, i.a, l)));
             masked_lanes(regs, i, m, |r, l| math(i.imm, f(r, i.a, l)).to_bits());
@@ -659,8 +667,27 @@ fn masked_lanes(regs: &mut [Lanes], i: &Inst, m: &Mask, f: impl Fn(&[Lanes], usi
 fn signed_division(regs: &mut [Lanes], i: &Inst, m: &Mask, env: &mut dyn Env, f: impl Fn(i32, i32) -> i32) {
     check(i, m, env, Choice::DivisionByZero, |l| regs[i.b as usize][l] == 0);
     let least = (1u32 << (i.imm - 1)).wrapping_neg();
-    check(i, m, env, Choice::DivisionOverflow, |l| (regs[i.a as usize][l] == least) & (regs[i.b as usize][l] == u32::MAX));
+    check(i, m, env, Choice::DivisionOverflow, |l| {
+        (regs[i.a as usize][l] == least) & (regs[i.b as usize][l] == u32::MAX)
+    });
     bin(regs, i, m, |a, b| if b == 0 { u32::MAX } else { f(a as i32, b as i32) as u32 });
+}
+
+/// Division by zero is noted as such.
+#[inline(always)]
+fn check_remainder(i: &Inst, m: &Mask, env: &mut dyn Env, regs: &[Lanes]) {
+    check(i, m, env, Choice::NegativeRemainder, |l| {
+        let (a, b) = (regs[i.a as usize][l], regs[i.b as usize][l]);
+        ((a | b) >> 31 != 0) & (b != 0)
+    });
+}
+
+#[inline(always)]
+fn check_remainder64(i: &Inst, m: &Mask, env: &mut dyn Env, regs: &[Lanes]) {
+    check(i, m, env, Choice::NegativeRemainder, |l| {
+        let (a, b) = (wide(regs, i.a, l), wide(regs, i.b, l));
+        ((a | b) >> 63 != 0) & (b != 0)
+    });
 }
 
 #[inline(always)]
@@ -690,11 +717,17 @@ fn step_rare(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
             bin64(regs, i, m, |a, b| a.checked_rem(b).unwrap_or(u64::MAX));
         }
         Op::SDiv64 => signed_division64(regs, i, m, env, i64::wrapping_div),
-        Op::SRem64 => signed_division64(regs, i, m, env, i64::wrapping_rem),
-        Op::SMod64 => signed_division64(regs, i, m, env, |a, b| {
-            let r = a.wrapping_rem(b);
-            if r != 0 && (r < 0) != (b < 0) { r.wrapping_add(b) } else { r }
-        }),
+        Op::SRem64 => {
+            check_remainder64(i, m, env, regs);
+            signed_division64(regs, i, m, env, i64::wrapping_rem);
+        }
+        Op::SMod64 => {
+            check_remainder64(i, m, env, regs);
+            signed_division64(regs, i, m, env, |a, b| {
+                let r = a.wrapping_rem(b);
+                if r != 0 && (r < 0) != (b < 0) { r.wrapping_add(b) } else { r }
+            });
+        }
         Op::Shl64 => {
             check(i, m, env, Choice::ShiftTooWide, |l| wide(regs, i.b, l) >= 64);
             bin64(regs, i, m, |a, b| a << (b & 63));
