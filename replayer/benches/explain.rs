@@ -38,7 +38,8 @@ fn bench(criterion: &mut Criterion) {
     };
     let expected = Expected { words: words.into(), measured: None };
     let path = PathModel::Rules(Profile::AS_SUBMITTED.rules);
-    let known = Subject { dispatch: &dispatch, got: &got, expected: &expected, path, oracle: Some(Profile::GFX1035.rules) };
+    let known =
+        Subject { dispatch: &dispatch, got: &got, expected: &expected, path, oracle: Some(Profile::GFX1035.rules) };
     let mut group = criterion.benchmark_group("explain");
     group.throughput(Throughput::Elements(1 << 20)).sample_size(10).measurement_time(Duration::from_secs(10));
     for (name, subject) in [

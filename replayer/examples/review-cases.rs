@@ -75,12 +75,14 @@ fn sweep() -> anyhow::Result<Trace> {
     dispatch.expected = Some(Expected { words: words.into(), measured: None });
     Ok(Trace {
         name: "sweep-1024".to_owned(),
-        summary: "bilinear weight over one texel at 1/1024 steps; weights off the 1/256 grid are 768 of 1,024".to_owned(),
+        summary: "bilinear weight over one texel at 1/1024 steps; weights off the 1/256 grid are 768 of 1,024"
+            .to_owned(),
         oracle: Oracle {
             device: "AMD gfx1035".to_owned(),
             profile: "gfx1035".to_owned(),
             source: OracleSource::Synthetic,
-            note: "computed by the rules of gfx1035; the review counts the rows that differ and does not list them".to_owned(),
+            note: "computed by the rules of gfx1035; the review counts the rows that differ and does not list them"
+                .to_owned(),
         },
         dispatches: vec![dispatch],
     })

@@ -254,7 +254,11 @@ pub fn render_text(report: &Report) -> String {
                 let Count { samples, dispatches } = other.count;
                 let _ = match samples {
                     0 => writeln!(text, "                {:24} never distinguished", other.value),
-                    _ => writeln!(text, "                {:24} {samples} samples in {dispatches} dispatches", other.value),
+                    _ => writeln!(
+                        text,
+                        "                {:24} {samples} samples in {dispatches} dispatches",
+                        other.value
+                    ),
                 };
             }
         }

@@ -384,8 +384,7 @@ impl Results {
         for cause in self.dispatches.iter().flat_map(|d| &d.causes) {
             *sums.entry(&cause.rule).or_default() += cause.samples;
         }
-        let mut causes: Vec<_> =
-            sums.into_iter().map(|(rule, samples)| Cause::new(rule, samples)).collect();
+        let mut causes: Vec<_> = sums.into_iter().map(|(rule, samples)| Cause::new(rule, samples)).collect();
         causes.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.rule.cmp(&b.rule)));
         causes
     }

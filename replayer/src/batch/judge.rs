@@ -163,8 +163,7 @@ fn verdict(
         Ok(comparison) => {
             fill(result, &comparison);
             if !comparison.is_match() {
-                let expected =
-                    Expected { words: expected.to_vec().into(), measured: measured.map(<[u8]>::to_vec) };
+                let expected = Expected { words: expected.to_vec().into(), measured: measured.map(<[u8]>::to_vec) };
                 let oracle = match settings.against {
                     Against::Oracle => Profile::by_name(&item.profile),
                     Against::Path(path) => Some(path.profile(&profile)),

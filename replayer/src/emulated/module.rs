@@ -84,8 +84,16 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     code.if_then(in_grid, |code| {
         let inputs = read_operands(code, key, operands, push, index);
         let loaded = code.instruction(SpirvOp::Load, image_type, vec![Operand::IdRef(image)]);
-        let mut emitter =
-            Emitter { code, rules, view: key.view, class: key.class, slots: &slots, image: loaded, variables };
+        let mut emitter = Emitter {
+            code,
+            rules,
+            view: key.view,
+            class: key.class,
+            slots: &slots,
+            image: loaded,
+            gathers: key.op.kind == OpKind::Gather4,
+            variables,
+        };
         let explicit = matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
         let words = match key.op.kind {
             OpKind::Load => emitter.load(&inputs),
@@ -115,7 +123,14 @@ pub(crate) fn resource(code: &mut Code, ty: Word, class: StorageClass, binding: 
 }
 
 /// A storage buffer that is one runtime array; the variable and the block's type.
-pub(crate) fn buffer(code: &mut Code, element: Word, stride: u32, binding: u32, name: &str, access: Decoration) -> (Word, Word) {
+pub(crate) fn buffer(
+    code: &mut Code,
+    element: Word,
+    stride: u32,
+    binding: u32,
+    name: &str,
+    access: Decoration,
+) -> (Word, Word) {
     let builder = code.raw();
     let array = builder.type_runtime_array(element);
     builder.decorate(array, Decoration::ArrayStride, [Operand::LiteralBit32(stride)]);

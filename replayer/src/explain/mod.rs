@@ -237,7 +237,8 @@ impl Builder {
         let (space, findings) = found;
         let mut left = Bits::full(space.samples.len());
         let name = |changes: &[crate::rules::RuleChange]| {
-            let change = |c: &crate::rules::RuleChange| Change { rule: c.rule, from: space.base.value(c.rule), to: c.value };
+            let change =
+                |c: &crate::rules::RuleChange| Change { rule: c.rule, from: space.base.value(c.rule), to: c.value };
             cause(changes.iter().map(change).collect())
         };
         for choice in choices {

@@ -60,7 +60,9 @@ impl<'a> Models<'a> {
             // Where both taps are one texel, a blend by unequal weights need not give the texel back.
             RuleId::EdgeClamp => {
                 state.address[..state.view.axes()].contains(&Address::Edge)
-                    && (state.rules_in_force().contains(&rule) || state.mag == Filter::Linear || state.min == Filter::Linear)
+                    && (state.rules_in_force().contains(&rule)
+                        || state.mag == Filter::Linear
+                        || state.min == Filter::Linear)
             }
             _ => state.rules_in_force().contains(&rule),
         }

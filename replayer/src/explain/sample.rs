@@ -247,7 +247,12 @@ fn alternatives(models: &Models<'_>, subject: &Subject<'_>, group: &Group, sampl
         };
         same(path, words(subject.got)) && same(oracle, words(&subject.expected.words))
     };
-    group.alternatives.iter().filter(|a| explains(a)).map(|a| Alternative { rule: a.rule.clone(), samples: 1 }).collect()
+    group
+        .alternatives
+        .iter()
+        .filter(|a| explains(a))
+        .map(|a| Alternative { rule: a.rule.clone(), samples: 1 })
+        .collect()
 }
 
 fn field_values(subject: &Subject<'_>, cause: Option<&Cause>) -> Vec<FieldValue> {
@@ -357,13 +362,7 @@ fn filtered(
             }
         }
     }
-    Filtered {
-        lod: footprint.levels.lod,
-        minify: footprint.levels.minify,
-        filter: footprint.filter,
-        levels,
-        blends,
-    }
+    Filtered { lod: footprint.levels.lod, minify: footprint.levels.minify, filter: footprint.filter, levels, blends }
 }
 
 /// Columns, rows and slices of the taps that are read.

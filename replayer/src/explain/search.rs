@@ -171,9 +171,8 @@ impl Space<'_> {
             let mut round = Bits::empty(self.samples.len());
             list.iter().step_by(stride).for_each(|&at| round.insert(at));
             searched += round.count();
-            let hits: Vec<usize> = (0..pairs.len())
-                .filter(|&p| !tried[p] && !self.explained_by(&pairs[p], &round).is_empty())
-                .collect();
+            let hits: Vec<usize> =
+                (0..pairs.len()).filter(|&p| !tried[p] && !self.explained_by(&pairs[p], &round).is_empty()).collect();
             for p in hits {
                 tried[p] = true;
                 let explains = self.explained_by(&pairs[p], &positions);

@@ -176,7 +176,12 @@ fn operand_rows(
                 let size = f64::from(small.size[axis]);
                 let operand = |texels: f64| ((1.0 + texels / size) as f32).to_bits();
                 centred[at] = operand(0.5);
-                choices.push(positions(f64::from(f32::from_bits(word)) - 1.0, small.size[axis]).into_iter().map(operand).collect());
+                choices.push(
+                    positions(f64::from(f32::from_bits(word)) - 1.0, small.size[axis])
+                        .into_iter()
+                        .map(operand)
+                        .collect(),
+                );
                 axis += 1;
             }
             Column::Face => {
@@ -275,7 +280,13 @@ fn fill_texels(
                             let corner = [width, height, slices].map(|n| (n - 1).min(1));
                             if [x, y, z] == corner && level == small.levels - 1 { one } else { 0 }
                         }
-                        Fill::Checker => if (x + y + z + level) % 2 == 1 { one } else { 0 },
+                        Fill::Checker => {
+                            if (x + y + z + level) % 2 == 1 {
+                                one
+                            } else {
+                                0
+                            }
+                        }
                         Fill::Noise => {
                             noise = noise.wrapping_mul(0x0019_660d).wrapping_add(0x3c6e_f35f);
                             // Exponents of the small floats stay finite and near each other.

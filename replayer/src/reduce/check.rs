@@ -4,7 +4,7 @@ use capture_format::{Dispatch, Expected};
 
 use super::{PathRun, ReduceError};
 use crate::{
-    explain::{self, Cause, Change, Limits, Subject, model::Models, sample::sides, same_word},
+    explain::{self, Cause, Change, Limits, Subject, model::Models, same_word, sample::sides},
     rules::Rules,
     state::{Extent, View},
 };
@@ -90,9 +90,8 @@ impl<'p, 'f> Check<'p, 'f> {
         let same = |a: &[u32], b: &[u32]| a.iter().zip(b).all(|(&a, &b)| same_word(a, b, integer));
         let Some(got) = self.got else { return (0..rows.min(MOST)).collect() };
         let Ok(got) = models.results(&got) else { return Vec::new() };
-        let differing: Vec<usize> = (0..rows)
-            .filter(|row| !same(&expected[row * 4..row * 4 + 4], &got[row * 4..row * 4 + 4]))
-            .collect();
+        let differing: Vec<usize> =
+            (0..rows).filter(|row| !same(&expected[row * 4..row * 4 + 4], &got[row * 4..row * 4 + 4])).collect();
         let holds = |rules: &Rules, row: usize| {
             models.result(rules, row).is_ok_and(|result| same(&result, &expected[row * 4..row * 4 + 4]))
         };
@@ -109,7 +108,8 @@ impl<'p, 'f> Check<'p, 'f> {
         let models = Models::new(dispatch);
         let integer = models.integer();
         let Some(Ok(expected)) = self.expected.map(|rules| models.results(&rules)) else { return Ok(false) };
-        let same = |a: &[u32], b: &[u32]| a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| same_word(a, b, integer));
+        let same =
+            |a: &[u32], b: &[u32]| a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| same_word(a, b, integer));
         let gives = |rules: &Rules, words: &[u32]| models.results(rules).is_ok_and(|results| same(&results, words));
         if self.partial.iter().any(|rules| gives(rules, &expected)) {
             return Ok(false);
@@ -140,8 +140,7 @@ impl<'p, 'f> Check<'p, 'f> {
 
     fn has_cause(&self, dispatch: &Dispatch, got: &[u32], expected: &[u32]) -> Result<bool, ReduceError> {
         let expected = Expected { words: expected.to_vec().into(), measured: None };
-        let subject =
-            Subject { dispatch, got, expected: &expected, path: self.path_model, oracle: self.oracle };
+        let subject = Subject { dispatch, got, expected: &expected, path: self.path_model, oracle: self.oracle };
         let explanation = explain::explain(&subject, &Limits::default())?;
         Ok(explanation.groups.iter().any(|group| group.rule == self.cause))
     }

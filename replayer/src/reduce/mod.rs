@@ -9,11 +9,12 @@ mod candidates;
 mod check;
 
 use capture_format::{
-    Coords, Dispatch, Expected, Field, ImageDescriptor, LodSource, OpKind, Oracle, OracleSource, SamplerDescriptor, Trace,
+    Coords, Dispatch, Expected, Field, ImageDescriptor, LodSource, OpKind, Oracle, OracleSource, SamplerDescriptor,
+    Trace,
 };
 
 use self::{
-    candidates::{fills, short_operands, shapes, with_shape},
+    candidates::{fills, shapes, short_operands, with_shape},
     check::Check,
 };
 use crate::{
@@ -118,7 +119,8 @@ pub fn reduce(
                 dispatch.name
             );
             let (tried, kept) = (check.tried, check.kept);
-            let trace = finished(smallest, &cause, trace, Oracle { source: OracleSource::Synthetic, note, ..oracle.clone() });
+            let trace =
+                finished(smallest, &cause, trace, Oracle { source: OracleSource::Synthetic, note, ..oracle.clone() });
             return Ok(Reduced { trace, cause, sample, tried, kept });
         }
     }

@@ -334,7 +334,15 @@ fn axis_lanes_of<
     let mode = Address::ALL[ADDRESS];
     for lane in 0..LANES {
         let size = sizes[lane];
-        let axis = Axis { size, address: mode, filter, unnormalized: UNNORMALIZED, trunc_coord: TRUNC_COORD };
+        let axis = Axis {
+            size,
+            address: mode,
+            filter,
+            unnormalized: UNNORMALIZED,
+            trunc_coord: TRUNC_COORD,
+            offset: 0,
+            gather: false,
+        };
         let at = position(&R::RULES, &axis, coordinates[lane]);
         out.weight[lane] = at.weight;
         for tap in 0..if LINEAR { 2 } else { 1 } {

@@ -87,7 +87,7 @@ impl Profile {
             minify_from: MinifyFrom::AboveZero,
             border_swizzle: BorderSwizzle::DstSel,
             border_missing_channel: BorderMissingChannel::One,
-            border_precision: BorderPrecision::Cut11,
+            border_precision: BorderPrecision::Cut16,
             layer_rounding: LayerRounding::NearestEven,
             mip_point_clamp: MipPointClamp::Before,
             perf_fields: PerfFields::Ignored,

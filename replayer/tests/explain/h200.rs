@@ -71,9 +71,8 @@ fn quarter_texel_samples_can_not_tell_how_weights_are_rounded() {
     whole.add(&dispatch, &Profile::GFX1035);
     assert!(!whole.report().rule("gfx1035", RuleId::WeightRounding).unwrap().is_untested());
 
-    let quarter = |words: &[u32], per_row: usize| -> Vec<u32> {
-        words.chunks(per_row).step_by(256).flatten().copied().collect()
-    };
+    let quarter =
+        |words: &[u32], per_row: usize| -> Vec<u32> { words.chunks(per_row).step_by(256).flatten().copied().collect() };
     dispatch.coords.words = quarter(&dispatch.coords.words, 2).into();
     let expected = dispatch.expected.as_mut().unwrap();
     expected.words = quarter(&expected.words, 4).into();

@@ -107,14 +107,16 @@ fn each_wrong_variant_is_named_and_reduced() {
             let (changes, unexplained) = named(&explanations);
             let right = Change::between(&rules, &profile.rules);
             if changes != right || unexplained > 0 {
-                failures.push(format!("{number} {wrong:?}: named {changes:?}, {unexplained} unexplained, not {right:?}"));
+                failures
+                    .push(format!("{number} {wrong:?}: named {changes:?}, {unexplained} unexplained, not {right:?}"));
                 continue;
             }
             for change in right {
                 let cause = Cause::Rules(vec![change]);
-                let found = explanations.iter().enumerate().find_map(|(at, e)| {
-                    Some((at, e.groups.iter().position(|g| g.rule == cause)?))
-                });
+                let found = explanations
+                    .iter()
+                    .enumerate()
+                    .find_map(|(at, e)| Some((at, e.groups.iter().position(|g| g.rule == cause)?)));
                 let Some((at, group)) = found else {
                     failures.push(format!("{number} {wrong:?}: nothing shows {cause} alone"));
                     continue;
@@ -166,9 +168,9 @@ fn problem_of(
     if !target.agrees(0, right.as_slice().try_into().unwrap()) {
         return Some("the profile gives something else".to_owned());
     }
-    let subject =
-        Subject { dispatch, got: &got, expected, path: PathModel::Unknown, oracle: Some(profile.rules) };
+    let subject = Subject { dispatch, got: &got, expected, path: PathModel::Unknown, oracle: Some(profile.rules) };
     let explanation = explain::explain(&subject, &Limits::default()).unwrap();
-    (explanation.groups.iter().all(|g| g.rule != *cause))
-        .then(|| format!("{cause}: reduced shows {:?}", explanation.groups.iter().map(|g| g.rule.name()).collect::<Vec<_>>()))
+    (explanation.groups.iter().all(|g| g.rule != *cause)).then(|| {
+        format!("{cause}: reduced shows {:?}", explanation.groups.iter().map(|g| g.rule.name()).collect::<Vec<_>>())
+    })
 }
