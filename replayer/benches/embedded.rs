@@ -30,7 +30,7 @@ fn small_float(s: &mut Shader, word: u32, at: u32, bits: u32) -> u32 {
     let shifted = s.kind_op(Op::ShiftLeftLogical, U32, &[field, up]);
     let value = s.kind_op(Op::Bitcast, F32, &[shifted]);
     // The bias differs by 112.
-    let scale = s.constant(F32, u64::from((112 + 127) << 23u32));
+    let scale = s.constant(F32, (112 + 127) << 23);
     let value = s.kind_op(Op::FMul, F32, &[value, scale]);
     let value = s.kind_op(Op::Bitcast, U32, &[value]);
     let top = s.u(31 << mantissa);
