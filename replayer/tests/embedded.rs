@@ -150,12 +150,12 @@ fn a_trace_follows_the_invocation_through_loops_and_barriers() {
 }
 
 #[test]
-fn a_trace_takes_less_than_50_ms() {
+fn a_trace_of_thousands_of_steps_is_quick() {
     let mut executor = Embedded::new();
     let case = find("loop.nested");
     let start = std::time::Instant::now();
     let steps = case.with_job(|job| executor.trace_invocation(job, [39, 0, 0])).expect("traces");
-    // A debug build on a busy machine gets more time; what counts is that it does not depend on the dispatch's size.
+    // The benchmark measures it; here a debug build on a busy machine gets more time than the 50 ms that it may take.
     assert!(start.elapsed().as_millis() < 1000 && steps.len() > 1000, "{:?} for {}", start.elapsed(), steps.len());
 }
 

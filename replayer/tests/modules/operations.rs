@@ -450,7 +450,7 @@ fn floats(list: &mut Vec<Case>) {
         inexact(ext("Cosh", G::Cosh, &[F32], F32, &[fr(&[1.0], 1.543_080_7)])),
         inexact(ext("Tanh", G::Tanh, &[F32], F32, &[fr(&[1.0], 0.761_594_2)])),
         inexact(ext("Asinh", G::Asinh, &[F32], F32, &[fr(&[1.0], 0.881_373_6)])),
-        inexact(ext("Acosh", G::Acosh, &[F32], F32, &[fr(&[2.0], 1.316_957_8)])),
+        inexact(ext("Acosh", G::Acosh, &[F32], F32, &[fr(&[2.0], 1.316_958)])),
         inexact(ext("Atanh", G::Atanh, &[F32], F32, &[fr(&[0.5], 0.549_306_15)])),
         inexact(ext("Pow", G::Pow, &[F32, F32], F32, &[fr(&[2.0, 10.0], 1024.0), fr(&[9.0, 0.5], 3.0)])),
         inexact(ext("Exp", G::Exp, &[F32], F32, &[fr(&[1.0], std::f32::consts::E), fr(&[0.0], 1.0)])),

@@ -161,9 +161,18 @@ impl Env for Context<'_> {
                 let mut bad = 0;
                 let (x, y) = (&regs[i.a as usize], &regs[i.b as usize]);
                 let (z, level) = (&regs[i.c as usize], &regs[i.d as usize]);
-                for l in 0..LANES {
-                    t[l] = view.address(x[l], y[l], z[l], level[l]);
-                    bad |= u64::from(t[l] == POISON) << l;
+                // Mostly all lanes have one level, which is then looked up once.
+                if level.iter().all(|l| *l == level[0]) {
+                    view.addresses(x, y, z, level[0], &mut t);
+                } else {
+                    for l in 0..LANES {
+                        t[l] = view.address(x[l], y[l], z[l], level[l]);
+                    }
+                }
+                if t.contains(&POISON) {
+                    for (l, t) in t.iter().enumerate() {
+                        bad |= u64::from(*t == POISON) << l;
+                    }
                 }
                 put(regs, i, 0, mask, &t);
                 self.note_some(Choice::ImageOutOfBounds, i, bad & mask.bits);

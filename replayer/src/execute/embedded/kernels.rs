@@ -16,11 +16,26 @@ pub(super) trait Env {
 
 /// Runs instructions one after the other for the lanes of the mask.
 pub(super) fn run(arch: pulp::Arch, insts: &[Inst], regs: &mut [Lanes], mask: &Mask, env: &mut dyn Env) {
-    arch.dispatch(|| {
-        for inst in insts {
-            step(inst, regs, mask, env);
+    arch.dispatch(Run { insts, regs, mask, env });
+}
+
+/// A closure would not do: it is compiled for the vectors that every CPU has, and called from where there are wider ones.
+struct Run<'a> {
+    insts: &'a [Inst],
+    regs: &'a mut [Lanes],
+    mask: &'a Mask,
+    env: &'a mut dyn Env,
+}
+
+impl pulp::WithSimd for Run<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        for inst in self.insts {
+            step(inst, self.regs, self.mask, self.env);
         }
-    });
+    }
 }
 
 #[inline(always)]
@@ -328,6 +343,21 @@ fn check_to_int(i: &Inst, m: &Mask, env: &mut dyn Env, value: impl Fn(usize) -> 
     check(i, m, env, Choice::FloatOutOfRange, |l| (value(l) <= lo) | (value(l) >= hi));
 }
 
+/// The same for floats, where one comparison finds both in the common case.
+#[inline(always)]
+fn check_to_int32(i: &Inst, m: &Mask, env: &mut dyn Env, regs: &[Lanes], lo: f32, hi: f32) {
+    let a = &regs[i.a as usize];
+    let mut any = 0;
+    for v in a {
+        let v = f32::from_bits(*v);
+        any |= !flag((v > lo) & (v < hi));
+    }
+    if any != 0 {
+        check(i, m, env, Choice::NanToInteger, |l| f32::from_bits(a[l]).is_nan());
+        check(i, m, env, Choice::FloatOutOfRange, |l| (f32::from_bits(a[l]) <= lo) | (f32::from_bits(a[l]) >= hi));
+    }
+}
+
 #[inline(always)]
 fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
     match i.op {
@@ -499,15 +529,15 @@ fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
         }
         Op::Sqrt => {
             check(i, m, env, Choice::OutOfDomain, |l| f(regs, i.a, l) < 0.0);
-            fun(regs, i, m, f32::sqrt);
+            fun(regs, i, m, |a| a.sqrt());
         }
-        Op::Floor => fun(regs, i, m, f32::floor),
-        Op::Ceil => fun(regs, i, m, f32::ceil),
-        Op::Trunc => fun(regs, i, m, f32::trunc),
-        Op::RoundEven => fun(regs, i, m, f32::round_ties_even),
+        Op::Floor => fun(regs, i, m, |a| a.floor()),
+        Op::Ceil => fun(regs, i, m, |a| a.ceil()),
+        Op::Trunc => fun(regs, i, m, |a| a.trunc()),
+        Op::RoundEven => fun(regs, i, m, |a| a.round_ties_even()),
         Op::Round => {
             check(i, m, env, Choice::RoundHalf, |l| (f(regs, i.a, l) - f(regs, i.a, l).trunc()).abs() == 0.5);
-            fun(regs, i, m, f32::round_ties_even);
+            fun(regs, i, m, |a| a.round_ties_even());
         }
         Op::FSign => fun(regs, i, m, |a| {
             if a > 0.0 {
@@ -554,13 +584,15 @@ fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
             });
         }
         Op::FToU => {
-            let (lo, hi) = limits(false, i.imm);
-            check_to_int(i, m, env, |l| f64::from(f(regs, i.a, l)), lo - 1.0, hi + 1.0);
+            let (_, hi) = limits(false, i.imm);
+            check_to_int32(i, m, env, regs, -1.0, (hi + 1.0) as f32);
             un(regs, i, m, |a| (f32::from_bits(a) as u32).min(low_mask(i.imm)));
         }
         Op::FToS => {
             let (lo, hi) = limits(true, i.imm);
-            check_to_int(i, m, env, |l| f64::from(f(regs, i.a, l)), lo - 1.0, hi + 1.0);
+            // Of 32 bits, the greatest float below the least integer.
+            let below = if i.imm == 32 { -2_147_483_904.0 } else { (lo - 1.0) as f32 };
+            check_to_int32(i, m, env, regs, below, (hi + 1.0) as f32);
             let (lo, hi) = (lo as i32, hi as i32);
             un(regs, i, m, |a| (f32::from_bits(a) as i32).clamp(lo, hi) as u32 & low_mask(i.imm));
         }
@@ -783,15 +815,15 @@ fn step_rare(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
         }
         Op::Sqrt64 => {
             check(i, m, env, Choice::OutOfDomain, |l| d(regs, i.a, l) < 0.0);
-            fun64(regs, i, m, f64::sqrt);
+            fun64(regs, i, m, |a| a.sqrt());
         }
-        Op::Floor64 => fun64(regs, i, m, f64::floor),
-        Op::Ceil64 => fun64(regs, i, m, f64::ceil),
-        Op::Trunc64 => fun64(regs, i, m, f64::trunc),
-        Op::RoundEven64 => fun64(regs, i, m, f64::round_ties_even),
+        Op::Floor64 => fun64(regs, i, m, |a| a.floor()),
+        Op::Ceil64 => fun64(regs, i, m, |a| a.ceil()),
+        Op::Trunc64 => fun64(regs, i, m, |a| a.trunc()),
+        Op::RoundEven64 => fun64(regs, i, m, |a| a.round_ties_even()),
         Op::Round64 => {
             check(i, m, env, Choice::RoundHalf, |l| (d(regs, i.a, l) - d(regs, i.a, l).trunc()).abs() == 0.5);
-            fun64(regs, i, m, f64::round_ties_even);
+            fun64(regs, i, m, |a| a.round_ties_even());
         }
         Op::FSign64 => fun64(regs, i, m, |a| {
             if a > 0.0 {

@@ -21,9 +21,9 @@
 //!
 //! # Choices
 //! Where Vulkan leaves a result open, [`Choice`] says what this executor does, and [`Embedded::take_report`] lists each
-//! instruction that was executed so. OpUndef is tracked until a value goes through a phi or a variable. Memory is coherent, and
-//! invocations that wait for other workgroups may wait forever. A trap is neither the result: limits ([`Limits`]) end the run
-//! with an error.
+//! instruction that was executed so. OpUndef is followed until a value goes through a phi or a variable. Writes to buffers are
+//! seen by all invocations at once; workgroups run in no particular order, so that one that waits for another may never end.
+//! What takes too long or too much ends with an error ([`Limits`]).
 
 mod effects;
 mod half;
