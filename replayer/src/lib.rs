@@ -1,10 +1,18 @@
 //! Replays traces of texture sampling bit for bit and says why a texel differs.
 
+pub mod batch;
+pub mod cli;
+pub mod compare;
 pub mod emulated;
 pub mod execute;
+pub mod expectations;
+pub mod generate;
 pub mod materialise;
 pub mod path;
 pub mod reference;
 pub mod refusal;
+pub mod report;
+pub mod results;
 pub mod rules;
+pub mod source;
 pub mod state;

@@ -1,3 +1,7 @@
 //! The command line of the replayer.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    replayer::cli::main(&replayer::batch::Installed)
+}

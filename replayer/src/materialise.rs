@@ -9,7 +9,7 @@ use crate::{
     reference::blend::cut_to_11_bits,
     refusal::Refusal,
     rules::{Accumulation, BorderMissingChannel, BorderPrecision, BorderSwizzle, MipFilterBits, Rules},
-    state::{Address, Extent, Filter, MipMode, Reduction, Select, SliceFilter, State, View},
+    state::{Address, Anisotropy, Extent, Filter, MipMode, Reduction, Select, SliceFilter, State, View},
 };
 
 /// The most texels a dispatch may have: what a 16,384 × 16,384 image with all its levels holds.
@@ -31,15 +31,28 @@ pub fn materialise(dispatch: &Dispatch, rules: &Rules) -> Result<State, Refusal>
     if op.compare {
         return Err(part("op", op, "depth comparison is not modelled: formats 30 to 43 have no depth"));
     }
-    if matches!(op.lod, LodSource::Implicit | LodSource::Bias | LodSource::Derivatives) {
-        return Err(part("op", op, "a LOD from derivatives is not modelled yet; image_load, _l and _lz are"));
-    }
     let rows = dispatch.coords.rows() as u64;
     if rows != dispatch.sample_count() || dispatch.coords.words.len() % dispatch.coords.columns.len().max(1) != 0 {
         let [x, y, z] = dispatch.grid;
         return Err(part("grid", format!("{x}x{y}x{z}"), &format!("coords has {rows} rows; one a sample is expected")));
     }
+    if matches!(op.lod, LodSource::Implicit | LodSource::Bias)
+        && (dispatch.grid[0] % 2 != 0 || dispatch.grid[1] % 2 != 0)
+    {
+        let [x, y, z] = dispatch.grid;
+        return Err(part(
+            "grid",
+            format!("{x}x{y}x{z}"),
+            "implicit derivatives come from 2x2 quads of the grid, so x and y must be even",
+        ));
+    }
     let view = view(image)?;
+    if view == View::Cube && op.offset {
+        return Err(part("op", op, "texel offsets on a cube are not defined"));
+    }
+    if op.kind == OpKind::Gather4 && matches!(view, View::D1 | View::D1Array | View::D3) {
+        return Err(part("op", op, "gathers are defined on 2D views and cubes"));
+    }
     let format = format(image, rules)?;
     refuse_set_flags(image)?;
     let extent = extent(image, view)?;
@@ -64,6 +77,13 @@ pub fn materialise(dispatch: &Dispatch, rules: &Rules) -> Result<State, Refusal>
             image,
             &ImageDescriptor::BASE_ARRAY,
             &format!("is beyond the last slice, {}", layers - 1),
+        ));
+    }
+    if view == View::Cube && (layers - base_layer) % 6 != 0 {
+        return Err(image_field(
+            image,
+            &ImageDescriptor::DEPTH,
+            &format!("a cube view has a multiple of 6 layers; this one has {}", layers - base_layer),
         ));
     }
     let mut state = State {
@@ -92,6 +112,10 @@ pub fn materialise(dispatch: &Dispatch, rules: &Rules) -> Result<State, Refusal>
         mip_point_preclamp: false,
         border: [0; 4],
         table_border: false,
+        anisotropy: None,
+        cube_wrap: false,
+        perf_fields: false,
+        grid: dispatch.grid,
     };
     match (op.kind, dispatch.sampler) {
         (OpKind::Load, _) => {}
@@ -129,7 +153,8 @@ fn view(image: ImageDescriptor) -> Result<View, Refusal> {
         ImageType::D2 => Ok(View::D2),
         ImageType::D2Array => Ok(View::D2Array),
         ImageType::D3 => Ok(View::D3),
-        _ => Err(image_field(image, &ImageDescriptor::TYPE, "1D, 2D, 3D and arrays of 1D and 2D are modelled")),
+        ImageType::Cube => Ok(View::Cube),
+        _ => Err(image_field(image, &ImageDescriptor::TYPE, "1D, 2D, 3D, cube and arrays of 1D and 2D are modelled")),
     }
 }
 
@@ -151,7 +176,6 @@ fn refuse_set_flags(image: ImageDescriptor) -> Result<(), Refusal> {
     for (which, reason) in [
         (&ImageDescriptor::CORNER_SAMPLES, "corner sampling changes the mapping of coordinates; not modelled"),
         (&ImageDescriptor::LINKED_RESOURCE, "a residency map changes which texels are read; not modelled"),
-        (&ImageDescriptor::PRT_DEFAULT, "defaults for unmapped texels are not recorded in traces"),
     ] {
         if which.extract(&words) != 0 {
             return Err(image_field(image, which, reason));
@@ -177,6 +201,13 @@ fn extent(image: ImageDescriptor, view: View) -> Result<Extent, Refusal> {
         View::D1 | View::D2 => (1, 1),
     };
     let size = [image.width(), height, depth];
+    if view == View::Cube && size[0] != size[1] {
+        return Err(image_field(
+            image,
+            &ImageDescriptor::HEIGHT,
+            &format!("a cube's faces are square; the width is {}", size[0]),
+        ));
+    }
     let levels = u32::from(image.max_mip()) + 1;
     let largest = size.into_iter().max().unwrap_or(1);
     if levels > largest.ilog2() + 1 {
@@ -242,17 +273,14 @@ fn sampler(
             "weights of one bit for motion compensation are not modelled",
         );
     }
-    if sampler.blend_prt() {
-        return refuse(&SamplerDescriptor::BLEND_PRT, "unmapped texels are not recorded in traces");
-    }
     state.address = sampler.clamp().map(|clamp| Address::ALL[Clamp::bits(clamp) as usize]);
-    let filter = |filter: XyFilter, which: &Field| match filter {
-        XyFilter::Point => Ok(Filter::Point),
-        XyFilter::Bilinear => Ok(Filter::Linear),
-        _ => refuse(which, "anisotropic filters are not modelled yet").map(|()| Filter::Point),
+    let filter = |filter: XyFilter| match filter {
+        XyFilter::Point | XyFilter::AnisoPoint => Filter::Point,
+        XyFilter::Bilinear | XyFilter::AnisoBilinear => Filter::Linear,
     };
-    state.mag = filter(sampler.xy_mag_filter(), &SamplerDescriptor::XY_MAG_FILTER)?;
-    state.min = filter(sampler.xy_min_filter(), &SamplerDescriptor::XY_MIN_FILTER)?;
+    state.mag = filter(sampler.xy_mag_filter());
+    state.min = filter(sampler.xy_min_filter());
+    state.anisotropy = anisotropy(state, sampler)?;
     state.slices = match sampler.z_filter() {
         ZFilter::None => SliceFilter::FollowXy,
         ZFilter::Point => SliceFilter::Own(Filter::Point),
@@ -283,9 +311,9 @@ fn sampler(
     if state.format.kind().is_integer() && linear && state.op.kind == OpKind::Sample {
         return Err(image_field(image, &ImageDescriptor::FORMAT, "integer texels can not be filtered linearly"));
     }
-    if sampler.perf_mip() != 0 && state.mip == MipMode::Linear && state.last_level > 0 {
-        return refuse(&SamplerDescriptor::PERF_MIP, "from which LOD on a single level is fetched is not known");
-    }
+    state.perf_fields = sampler.perf_mip() != 0 && state.mip == MipMode::Linear && state.last_level > 0
+        || sampler.perf_z() != 0 && state.view == View::D3;
+    state.cube_wrap = !sampler.disable_cube_wrap();
     state.trunc_coord = sampler.trunc_coord();
     state.unnormalized = sampler.force_unnormalized();
     if state.unnormalized {
@@ -294,10 +322,46 @@ fn sampler(
     state.min_lod = u32::from(sampler.min_lod());
     state.max_lod = u32::from(sampler.max_lod());
     state.lod_bias = i32::from(sampler.lod_bias());
+    if !matches!(state.op.lod, LodSource::Explicit | LodSource::Zero) {
+        state.lod_bias += 16 * i32::from(sampler.lod_bias_sec());
+    }
     state.mip_point_preclamp = sampler.mip_point_preclamp();
     state.table_border = sampler.border_color_type() == BorderColorType::Register;
     state.border = border(state, sampler, image, dispatch, rules)?;
     Ok(())
+}
+
+/// The anisotropic filter that is on, if one is: it needs derivatives, a ratio above 1, and more than one level unless
+/// ANISO_OVERRIDE is clear.
+fn anisotropy(state: &State, sampler: SamplerDescriptor) -> Result<Option<Anisotropy>, Refusal> {
+    let wanted = sampler.xy_mag_filter().is_aniso() || sampler.xy_min_filter().is_aniso();
+    let explicit = matches!(state.op.lod, LodSource::Explicit | LodSource::Zero);
+    let overridden = sampler.aniso_override() && state.last_level == 0;
+    if !wanted || explicit || overridden || state.op.kind != OpKind::Sample {
+        return Ok(None);
+    }
+    let ratio = sampler.max_aniso_ratio();
+    if ratio.ratio().is_none() {
+        return Err(sampler_field(sampler, &SamplerDescriptor::MAX_ANISO_RATIO, "0 to 4 are defined"));
+    }
+    if sampler.aniso_bias() != 0 {
+        return Err(sampler_field(
+            sampler,
+            &SamplerDescriptor::ANISO_BIAS,
+            "how the bias changes the ratio is not known, so only 0 is modelled",
+        ));
+    }
+    if ratio.bits() == 0 {
+        return Ok(None);
+    }
+    if state.format.kind().is_integer() {
+        return Err(sampler_field(
+            sampler,
+            &SamplerDescriptor::XY_MIN_FILTER,
+            "probes of integer texels can not be averaged",
+        ));
+    }
+    Ok(Some(Anisotropy { log2_ratio: ratio.bits(), threshold: sampler.aniso_threshold().into() }))
 }
 
 /// PAL allows unnormalized coordinates with edge or border addressing and a single level only.
@@ -311,6 +375,13 @@ fn unnormalized(state: &State, sampler: SamplerDescriptor) -> Result<(), Refusal
                 "with FORCE_UNNORMALIZED only edge and border addressing are defined",
             ));
         }
+    }
+    if state.view == View::Cube {
+        return Err(sampler_field(
+            sampler,
+            &SamplerDescriptor::FORCE_UNNORMALIZED,
+            "the coordinates of a cube are those of its faces",
+        ));
     }
     if state.mip != MipMode::Base {
         return Err(sampler_field(

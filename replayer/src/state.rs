@@ -149,6 +149,15 @@ impl Address {
     }
 }
 
+/// An anisotropic filter that is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Anisotropy {
+    /// log2 of the largest number of probes, 1 to 4.
+    pub log2_ratio: u32,
+    /// S#.ANISO_THRESHOLD, 1/8.
+    pub threshold: u32,
+}
+
 /// Texel counts and their layout: level by level, in a level slice by slice, row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
@@ -226,7 +235,7 @@ pub struct State {
     pub max_lod: u32,
     /// T#.MIN_LOD counted from the view's first level, 1/256; at least 0.
     pub image_min_lod: u32,
-    /// S#.LOD_BIAS, 1/256.
+    /// S#.LOD_BIAS, 1/256; for computed LODs with S#.LOD_BIAS_SEC.
     pub lod_bias: i32,
     /// S#.MIP_POINT_PRECLAMP.
     pub mip_point_preclamp: bool,
@@ -234,6 +243,14 @@ pub struct State {
     pub border: [u32; 4],
     /// Whether the border colour is from the table.
     pub table_border: bool,
+    /// The anisotropic filter, when one is on and the instruction has derivatives.
+    pub anisotropy: Option<Anisotropy>,
+    /// Whether a cube is filtered across its edges (S#.DISABLE_CUBE_WRAP is clear).
+    pub cube_wrap: bool,
+    /// Whether PERF_MIP or PERF_Z is set where it could matter.
+    pub perf_fields: bool,
+    /// Samples along x, y, z: implicit derivatives come from the 2x2 quads of this grid.
+    pub grid: [u32; 3],
 }
 
 impl State {
@@ -287,6 +304,8 @@ impl State {
         }
         let gather = self.op.kind == OpKind::Gather4;
         let levels = self.last_level > 0 && self.mip != MipMode::Base;
+        let computed_lod = !matches!(self.op.lod, LodSource::Explicit | LodSource::Zero);
+        let seamless = self.view == View::Cube && self.cube_wrap;
         let unequal = self.mag != self.min && !gather;
         let xy_linear = self.mag == Filter::Linear || self.min == Filter::Linear || gather;
         let xy_point = !gather && (self.mag == Filter::Point || self.min == Filter::Point);
@@ -329,6 +348,15 @@ impl State {
             RuleId::BorderMissingChannel => self.uses_border() && self.shows_missing_channel(),
             RuleId::BorderPrecision => self.uses_border() && self.table_border,
             RuleId::LayerRounding => self.view.is_layered() && !self.trunc_coord,
+            RuleId::MipPointClamp => levels && self.mip == MipMode::Point && (self.min_lod, self.max_lod) != (0, 0xfff),
+            RuleId::PerfFields => self.perf_fields,
+            RuleId::LodDerivatives => computed_lod && (lod_matters || self.anisotropy.is_some()),
+            RuleId::QuadDerivatives => {
+                matches!(self.op.lod, LodSource::Implicit | LodSource::Bias)
+                    && (lod_matters || self.anisotropy.is_some())
+            }
+            RuleId::AnisotropyRule => self.anisotropy.is_some(),
+            RuleId::CubeCorner => seamless && linear,
         }
     }
 
@@ -341,6 +369,9 @@ impl State {
     /// Whether any axis in use can give border taps.
     #[must_use]
     pub fn uses_border(&self) -> bool {
+        if self.view == View::Cube && self.cube_wrap {
+            return false;
+        }
         self.address[..self.view.axes()].iter().any(|a| a.has_border())
     }
 }

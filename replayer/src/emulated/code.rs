@@ -84,6 +84,17 @@ pub struct OpenIf {
     merge: Word,
 }
 
+/// A loop that has begun.
+#[must_use]
+pub struct OpenLoop {
+    /// The index, from 0 on.
+    pub index: U,
+    counter: Word,
+    header: Word,
+    next: Word,
+    merge: Word,
+}
+
 /// A module under construction: one entry point, filled from top to bottom.
 pub struct Code {
     builder: Builder,
@@ -252,11 +263,6 @@ impl Code {
         })
     }
 
-    /// Loads a 32-bit word through a pointer.
-    pub fn load_u(&mut self, pointer: Word) -> U {
-        self.op(Op::Load, &[pointer])
-    }
-
     /// Begins `if condition { … }`; what follows is inside until [`Self::end_if`].
     pub fn begin_if(&mut self, condition: B) -> OpenIf {
         let before = self.current_block().unwrap_or_default();
@@ -292,6 +298,66 @@ impl Code {
         let open = self.begin_if(condition);
         then(self);
         self.end_if(open, &[], &[]);
+    }
+
+    /// Begins a loop that runs `count` times, with its index in a variable; what follows is inside until
+    /// [`Self::end_loop`].
+    pub fn begin_loop(&mut self, counter: Word, count: U) -> OpenLoop {
+        let zero = self.u(0);
+        self.store(counter, zero);
+        let [header, test, body, next, merge] = std::array::from_fn(|_| self.builder.id());
+        let branched = self.builder.branch(header);
+        self.keep(branched);
+        let begun = self.builder.begin_block(Some(header));
+        self.keep(begun);
+        let merged = self.builder.loop_merge(merge, next, spirv::LoopControl::NONE, []);
+        self.keep(merged);
+        let branched = self.builder.branch(test);
+        self.keep(branched);
+        let begun = self.builder.begin_block(Some(test));
+        self.keep(begun);
+        let index: U = self.load(counter);
+        let again = self.u_lt(index, count);
+        let branched = self.builder.branch_conditional(again.0, body, merge, []);
+        self.keep(branched);
+        let begun = self.builder.begin_block(Some(body));
+        self.keep(begun);
+        OpenLoop { index, counter, header, next, merge }
+    }
+
+    /// Ends a loop.
+    pub fn end_loop(&mut self, open: OpenLoop) {
+        let branched = self.builder.branch(open.next);
+        self.keep(branched);
+        let begun = self.builder.begin_block(Some(open.next));
+        self.keep(begun);
+        let one = self.u(1);
+        let next = self.u_add(open.index, one);
+        self.store(open.counter, next);
+        let branched = self.builder.branch(open.header);
+        self.keep(branched);
+        let begun = self.builder.begin_block(Some(open.merge));
+        self.keep(begun);
+    }
+
+    /// A variable of the function; only at its start.
+    pub fn local<T: Value>(&mut self, name: &str) -> Word {
+        let ty = T::type_id(self);
+        let pointer = self.builder.type_pointer(None, spirv::StorageClass::Function, ty);
+        let variable = self.builder.variable(pointer, None, spirv::StorageClass::Function, None);
+        self.builder.name(variable, name);
+        variable
+    }
+
+    /// Loads through a pointer.
+    pub fn load<T: Value>(&mut self, pointer: Word) -> T {
+        self.op(Op::Load, &[pointer])
+    }
+
+    /// Stores through a pointer.
+    pub fn store<T: Value>(&mut self, pointer: Word, value: T) {
+        let stored = self.builder.store(pointer, value.id(), None, []);
+        self.keep(stored);
     }
 
     fn branch_on(&mut self, condition: B, yes: Word, merge: Word) {
@@ -441,6 +507,10 @@ operations! {
     u_sub(a: U, b: U) -> U = op Op::ISub;
     /// Product modulo 2^32.
     u_mul(a: U, b: U) -> U = op Op::IMul;
+    /// Quotient; `b` must not be 0.
+    u_div(a: U, b: U) -> U = op Op::UDiv;
+    /// Remainder; `b` must not be 0.
+    u_mod(a: U, b: U) -> U = op Op::UMod;
     /// Bits in both.
     u_and(a: U, b: U) -> U = op Op::BitwiseAnd;
     /// Bits in either.

@@ -13,12 +13,14 @@ use super::{
 use crate::{
     reference::{
         coordinate::{NORMALIZED_LIMIT, Rounding, TEXEL_LIMIT, rounding},
+        cube::{NEIGHBOURS, Neighbour},
+        derivatives::{LOG2_COEFFICIENTS, LOG2_LIMIT},
         lod::LOD_LIMIT,
     },
     rules::{
-        BorderSwizzle, CoordinateProduct, EdgeClamp, ExplicitLodBias, HalfBorder, LayerRounding, LodRounding,
-        LodRoundingStage, MinMaxTaps, MinifyFrom, MipNearest, MipNearestLod, NanCoordinate, ResultRounding, Rules,
-        TruncCoord, WeightScheme, ZFilterRule, ZeroWeightTaps,
+        BorderSwizzle, CoordinateProduct, CubeCorner, EdgeClamp, ExplicitLodBias, HalfBorder, LayerRounding,
+        LodDerivatives, LodRounding, LodRoundingStage, MinMaxTaps, MinifyFrom, MipNearest, MipNearestLod,
+        MipPointClamp, NanCoordinate, ResultRounding, Rules, TruncCoord, WeightScheme, ZFilterRule, ZeroWeightTaps,
     },
     state::{Address, Filter, View},
 };
@@ -38,6 +40,8 @@ pub struct Inputs {
     pub clamp: Option<U>,
     /// Packed texel offsets.
     pub offset: Option<U>,
+    /// Derivatives along x and y of each coordinate, as bits, where the LOD is computed.
+    pub derivatives: Option<[Vec<U>; 2]>,
 }
 
 /// Emits the body of a module.
@@ -54,6 +58,24 @@ pub struct Emitter<'a> {
     pub slots: &'a [U],
     /// The loaded image.
     pub image: Word,
+    /// Function variables for a loop over probes: its counter and the sums of four channels.
+    pub variables: Option<Variables>,
+}
+
+/// Variables of the entry point, which have to be declared at its start.
+#[derive(Clone, Copy)]
+pub struct Variables {
+    /// An unsigned counter.
+    pub counter: Word,
+    /// FP32 sums.
+    pub sums: [Word; 4],
+}
+
+/// A level of detail computed from derivatives.
+struct Computed {
+    lod: F,
+    log2_probes: U,
+    major: Vec<F>,
 }
 
 /// A position along one axis, and the two texels there.
@@ -64,6 +86,8 @@ struct AxisTaps {
     step: U,
     /// Weight of the second texel; 0 for point.
     weight: F,
+    /// Index of the first texel before addressing.
+    raw: I,
     indices: [I; 2],
     inside: [B; 2],
 }
@@ -73,6 +97,8 @@ struct AxisTaps {
 struct Tap {
     word: U,
     border: B,
+    /// Beyond a cube's corner: whether it is, and the two other texels around the corner.
+    corner: Option<(B, [U; 2])>,
 }
 
 /// The footprint in one level: `[slice][row][column]`.
@@ -123,22 +149,8 @@ impl Emitter<'_> {
 
     // --- operands -----------------------------------------------------------------------------------------------------
 
-    /// See [`crate::reference::coordinate::condition`].
     fn condition(&mut self, bits: U) -> F {
-        let code = &mut *self.code;
-        let mask = code.u(0x7fff_ffff);
-        let magnitude = code.u_and(bits, mask);
-        let (smallest, largest) = (code.u(0x0080_0000), code.u(0x7f80_0000));
-        let zero = code.u(0);
-        let denormal = code.u_lt(magnitude, smallest);
-        let nan = code.u_gt(magnitude, largest);
-        let bits = code.select(denormal, zero, bits);
-        let substitute = match self.rules.nan_coordinate {
-            NanCoordinate::Zero => zero,
-            NanCoordinate::Lowest => code.u(f32::NEG_INFINITY.to_bits()),
-        };
-        let bits = code.select(nan, substitute, bits);
-        code.u_float(bits)
+        condition(self.code, self.rules, bits)
     }
 
     fn limited(&mut self, bits: U, low: f32, high: f32) -> F {
@@ -216,7 +228,14 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::coordinate::position`] and [`crate::reference::address::address`].
     fn axis(&mut self, axis: usize, bits: U, offset: Option<I>, size: I, linear: B) -> AxisTaps {
-        let c = self.condition(bits);
+        let mut c = self.condition(bits);
+        if self.view == View::Cube {
+            let (one, two) = (self.code.f(1.0), self.code.f(2.0));
+            c = self.code.f_clamp(c, one, two);
+            c = self.code.f_sub(c, one);
+            let bits = self.code.f_bits(c);
+            c = self.condition(bits);
+        }
         let c = self.step_down(c);
         let size_f = self.code.i_to_f(size);
         let (index, step, weight) = if self.rules.coordinate_product == CoordinateProduct::Exact {
@@ -245,7 +264,7 @@ impl Emitter<'_> {
             None => index,
         };
         let (indices, inside) = self.address(axis, index, size, size_f, linear);
-        AxisTaps { linear, step, weight, indices, inside }
+        AxisTaps { linear, step, weight, raw: index, indices, inside }
     }
 
     fn step_down(&mut self, c: F) -> F {
@@ -267,7 +286,9 @@ impl Emitter<'_> {
             return s;
         }
         let half = self.slot_is(Self::address_slot(axis), Address::HalfBorder as u32);
+        let half = self.unless_seamless(half);
         let once = self.slot_is(Self::address_slot(axis), Address::MirrorOnceHalfBorder as u32);
+        let once = self.unless_seamless(once);
         let code = &mut *self.code;
         let zero = code.f(0.0);
         let minus = code.f_sub(zero, size);
@@ -281,7 +302,9 @@ impl Emitter<'_> {
         let unnormalized = self.slot_is(Slot::Unnormalized, 1);
         let periodic = self.is_periodic(axis);
         let half = self.slot_is(Self::address_slot(axis), Address::HalfBorder as u32);
+        let half = self.unless_seamless(half);
         let once = self.slot_is(Self::address_slot(axis), Address::MirrorOnceHalfBorder as u32);
+        let once = self.unless_seamless(once);
         let limit_half_border = self.rules.half_border == HalfBorder::CoordinateClamp;
         let code = &mut *self.code;
         let (low, high) = (code.f(-NORMALIZED_LIMIT), code.f(NORMALIZED_LIMIT));
@@ -317,7 +340,7 @@ impl Emitter<'_> {
     fn on_grid(&mut self, axis: usize, fixed: I, size: I, linear: B) -> (I, U, F) {
         let bits = self.rules.subtexel_bits.bits().unwrap_or(8);
         let clamps = self.rules.edge_clamp == EdgeClamp::Position;
-        let edge = if clamps { Some(self.slot_is(Self::address_slot(axis), Address::Edge as u32)) } else { None };
+        let edge = if clamps { Some(self.clamps_position(axis)) } else { None };
         let code = &mut *self.code;
         let (zero, half) = (code.i(0), code.i(1 << (bits - 1)));
         let shift = code.u(bits);
@@ -344,7 +367,7 @@ impl Emitter<'_> {
 
     fn unquantized(&mut self, axis: usize, s: F, size: F, linear: B) -> (I, U, F) {
         let clamps = self.rules.edge_clamp == EdgeClamp::Position;
-        let edge = if clamps { Some(self.slot_is(Self::address_slot(axis), Address::Edge as u32)) } else { None };
+        let edge = if clamps { Some(self.clamps_position(axis)) } else { None };
         let code = &mut *self.code;
         let (zero, half, one) = (code.f(0.0), code.f(0.5), code.f(1.0));
         let half = code.select(linear, half, zero);
@@ -366,7 +389,22 @@ impl Emitter<'_> {
     fn is_periodic(&mut self, axis: usize) -> B {
         let two = self.code.u(2);
         let mode = self.slot(Self::address_slot(axis));
-        self.code.u_lt(mode, two)
+        let periodic = self.code.u_lt(mode, two);
+        self.unless_seamless(periodic)
+    }
+
+    fn clamps_position(&mut self, axis: usize) -> B {
+        let edge = self.slot_is(Self::address_slot(axis), Address::Edge as u32);
+        self.unless_seamless(edge)
+    }
+
+    /// A seamless cube has no addressing beyond its faces.
+    fn unless_seamless(&mut self, condition: B) -> B {
+        if self.view != View::Cube {
+            return condition;
+        }
+        let separate = self.slot_is(Slot::CubeWrap, 0);
+        self.code.b_and(condition, separate)
     }
 
     fn address(&mut self, axis: usize, index: I, size: I, size_f: F, linear: B) -> ([I; 2], [B; 2]) {
@@ -513,14 +551,14 @@ impl Emitter<'_> {
             let bias = self.limited(bits, -LOD_LIMIT, LOD_LIMIT);
             lod = self.code.f_add(lod, bias);
         }
-        let min = self.slot_lod(Slot::MinLod, false);
-        lod = self.code.f_max(lod, min);
+        let free = lod;
+        let mut low = self.slot_lod(Slot::MinLod, false);
         if let Some(bits) = inputs.clamp {
             let clamp = self.limited(bits, -LOD_LIMIT, LOD_LIMIT);
-            lod = self.code.f_max(lod, clamp);
+            low = self.code.f_max(low, clamp);
         }
-        let max = self.slot_lod(Slot::MaxLod, false);
-        lod = self.code.f_min(lod, max);
+        let high = self.slot_lod(Slot::MaxLod, false);
+        lod = self.code.f_clamp(lod, low, high);
         let unrounded = lod;
         if self.rules.lod_rounding_stage == LodRoundingStage::Final {
             lod = self.quantize_lod(lod);
@@ -540,18 +578,19 @@ impl Emitter<'_> {
             MipNearestLod::Rounded => in_view,
             MipNearestLod::Unrounded => code.f_clamp(unrounded, zero, last),
         };
-        let nearest = match self.rules.mip_nearest {
-            MipNearest::HalfUp => self.round_f(Rounding::HalfUp, point_lod),
-            MipNearest::HalfDown => {
-                let code = &mut *self.code;
-                let down = code.f_floor(point_lod);
-                let rest = code.f_sub(point_lod, down);
-                let (half, one) = (code.f(0.5), code.f(1.0));
-                let up = code.f_gt(rest, half);
-                let next = code.f_add(down, one);
-                code.select(up, next, down)
-            }
-        };
+        let mut nearest = self.nearest_level(point_lod);
+        if self.rules.mip_point_clamp == MipPointClamp::ByField {
+            let preclamp = self.slot_is(Slot::MipPointPreclamp, 1);
+            let rounds = self.rules.mip_nearest_lod == MipNearestLod::Rounded
+                && self.rules.lod_rounding_stage == LodRoundingStage::Final;
+            let free = if rounds { self.quantize_lod(free) } else { free };
+            let chosen = self.nearest_level(free);
+            let code = &mut *self.code;
+            let chosen = code.f_clamp(chosen, low, high);
+            let chosen = code.f_floor(chosen);
+            let chosen = code.f_clamp(chosen, zero, last);
+            nearest = code.select(preclamp, nearest, chosen);
+        }
         let code = &mut *self.code;
         let down = code.f_floor(in_view);
         let fraction = code.f_sub(in_view, down);
@@ -574,6 +613,110 @@ impl Emitter<'_> {
         let level = self.code.u_add(level, base);
         let next = self.code.u_add(next, base);
         Levels { minify, level, next, step, weight, two }
+    }
+
+    fn nearest_level(&mut self, lod: F) -> F {
+        match self.rules.mip_nearest {
+            MipNearest::HalfUp => self.round_f(Rounding::HalfUp, lod),
+            MipNearest::HalfDown => {
+                let code = &mut *self.code;
+                let down = code.f_floor(lod);
+                let rest = code.f_sub(lod, down);
+                let (half, one) = (code.f(0.5), code.f(1.0));
+                let up = code.f_gt(rest, half);
+                let next = code.f_add(down, one);
+                code.select(up, next, down)
+            }
+        }
+    }
+
+    // --- derivatives --------------------------------------------------------------------------------------------------
+
+    /// See [`crate::reference::derivatives::computed`].
+    fn computed(&mut self, derivatives: &[Vec<U>; 2]) -> Computed {
+        let base = self.slot(Slot::BaseLevel);
+        let size = self.level_size(base);
+        let unnormalized = self.slot_is(Slot::Unnormalized, 1);
+        let conditioned = derivatives
+            .each_ref()
+            .map(|side| side.iter().take(size.len()).map(|&bits| self.condition(bits)).collect::<Vec<F>>());
+        let [x, y] = conditioned.each_ref().map(|side| {
+            let mut sum = self.code.f(0.0);
+            for (&along, &size) in side.iter().zip(&size) {
+                let code = &mut *self.code;
+                let size = code.i_to_f(size);
+                let scaled = code.f_mul(along, size);
+                let texels = code.select(unnormalized, along, scaled);
+                sum = match self.rules.lod_derivatives {
+                    LodDerivatives::Length => {
+                        let square = code.f_mul(texels, texels);
+                        code.f_add(sum, square)
+                    }
+                    LodDerivatives::Largest => {
+                        let square = code.f_mul(texels, texels);
+                        code.f_max(sum, square)
+                    }
+                };
+            }
+            sum
+        });
+        let code = &mut *self.code;
+        let x_is_longer = code.f_ge(x, y);
+        let long = code.select(x_is_longer, x, y);
+        let short = code.select(x_is_longer, y, x);
+        let (limit, threshold) = (self.slot(Slot::Anisotropy), self.slot(Slot::AnisoThreshold));
+        let code = &mut *self.code;
+        let eighth = code.f(0.125);
+        let threshold = code.u_to_f(threshold);
+        let threshold = code.f_mul(threshold, eighth);
+        let mut log2_probes = limit;
+        for k in (0..4u32).rev() {
+            let ratio = code.f((1u32 << k) as f32);
+            let ratio = code.f_add(ratio, threshold);
+            let square = code.f_mul(ratio, ratio);
+            let reach = code.f_mul(short, square);
+            let enough = code.f_ge(reach, long);
+            let here = code.u(k);
+            let allowed = code.u_lt(here, limit);
+            let takes = code.b_and(allowed, enough);
+            log2_probes = code.select(takes, here, log2_probes);
+        }
+        let lod = self.half_log2(long);
+        let code = &mut *self.code;
+        let shares = code.u_to_f(log2_probes);
+        let lod = code.f_sub(lod, shares);
+        let major = conditioned[0].iter().zip(&conditioned[1]).map(|(&x, &y)| code.select(x_is_longer, x, y)).collect();
+        Computed { lod, log2_probes, major }
+    }
+
+    /// See [`crate::reference::derivatives::half_log2`].
+    fn half_log2(&mut self, square: F) -> F {
+        let code = &mut *self.code;
+        let bits = code.f_bits(square);
+        let (shift, bias, mantissa, one_bits) = (code.u(23), code.i(127), code.u(0x007f_ffff), code.u(0x3f80_0000));
+        let exponent = code.u_shr(bits, shift);
+        let exponent = code.u_to_i(exponent);
+        let exponent = code.i_sub(exponent, bias);
+        let exponent = code.i_to_f(exponent);
+        let fraction = code.u_and(bits, mantissa);
+        let fraction = code.u_or(fraction, one_bits);
+        let fraction = code.u_float(fraction);
+        let (zero, one, half) = (code.f(0.0), code.f(1.0), code.f(0.5));
+        let fraction = code.f_sub(fraction, one);
+        let polynomial = LOG2_COEFFICIENTS.iter().rev().fold(zero, |sum, &c| {
+            let c = code.f(c);
+            let product = code.f_mul(sum, fraction);
+            code.f_add(product, c)
+        });
+        let polynomial = code.f_mul(polynomial, fraction);
+        let log = code.f_add(exponent, polynomial);
+        let lod = code.f_mul(log, half);
+        let (smallest, infinity) = (code.u(0x0080_0000), code.u(0x7f80_0000));
+        let (low, high) = (code.f(-LOG2_LIMIT), code.f(LOG2_LIMIT));
+        let tiny = code.u_lt(bits, smallest);
+        let huge = code.u_ge(bits, infinity);
+        let lod = code.select(tiny, low, lod);
+        code.select(huge, high, lod)
     }
 
     /// See [`crate::reference::footprint::layer`].
@@ -599,7 +742,20 @@ impl Emitter<'_> {
         let zero = code.f(0.0);
         let layer = code.f_max(rounded, zero);
         let layer = code.f_to_u(layer);
-        let layer = code.u_min(layer, last);
+        let layer = if self.view == View::Cube {
+            let (three, seven, five, six, one) = (code.u(3), code.u(7), code.u(5), code.u(6), code.u(1));
+            let layers = code.u_add(last, one);
+            let cubes = code.u_div(layers, six);
+            let last_cube = code.u_sub(cubes, one);
+            let cube = code.u_shr(layer, three);
+            let cube = code.u_min(cube, last_cube);
+            let face = code.u_and(layer, seven);
+            let face = code.u_min(face, five);
+            let first = code.u_mul(cube, six);
+            code.u_add(first, face)
+        } else {
+            code.u_min(layer, last)
+        };
         let layer = code.u_add(layer, base);
         code.u_to_i(layer)
     }
@@ -615,6 +771,9 @@ impl Emitter<'_> {
                 self.axis(axis, inputs.coordinates[axis], offsets[axis], size[axis], linear)
             })
             .collect();
+        if let (View::Cube, Some(layer)) = (self.view, layer) {
+            return self.cube_taps(level, axes, size[0], layer, linear);
+        }
         let count = |axis: usize| if axis < axes.len() { 2 } else { 1 };
         let taps = (0..count(2))
             .map(|z| {
@@ -636,7 +795,7 @@ impl Emitter<'_> {
                                     Some(inside) => self.code.b_not(inside),
                                     None => self.code.b(false),
                                 };
-                                Tap { word, border }
+                                Tap { word, border, corner: None }
                             })
                             .collect()
                     })
@@ -644,6 +803,106 @@ impl Emitter<'_> {
             })
             .collect();
         LevelTaps { axes, taps }
+    }
+
+    /// Taps on a cube: on the face itself, or across its edges when the cube is seamless.
+    fn cube_taps(&mut self, level: U, axes: Vec<AxisTaps>, size: I, layer: I, linear: B) -> LevelTaps {
+        let seamless = self.slot_is(Slot::CubeWrap, 1);
+        let base = self.slot(Slot::BaseLayer);
+        let code = &mut *self.code;
+        let (six, zero, one) = (code.u(6), code.i(0), code.i(1));
+        let last = code.i_sub(size, one);
+        let unsigned = code.i_to_u(layer);
+        let from_base = code.u_sub(unsigned, base);
+        let face = code.u_mod(from_base, six);
+        let face = code.u_to_i(face);
+        let first_of_cube = code.i_sub(layer, face);
+        let no = code.b(false);
+        // Indices from the first tap's, limited to the face and one texel beyond it (none for point sampling).
+        let free: Vec<[I; 2]> = axes
+            .iter()
+            .map(|axis| {
+                let minus_one = code.i(-1);
+                let low = code.select(linear, minus_one, zero);
+                let index = code.i_clamp(axis.raw, low, last);
+                let next = code.i_add(index, one);
+                [index, next]
+            })
+            .collect();
+        let taps = (0..2)
+            .map(|y| {
+                (0..2)
+                    .map(|x| {
+                        let (i, j) = (free[0][x], free[1][y]);
+                        let code = &mut *self.code;
+                        let (inside_i, inside_j) = (code.i_clamp(i, zero, last), code.i_clamp(j, zero, last));
+                        let (same_i, same_j) = (code.i_eq(i, inside_i), code.i_eq(j, inside_j));
+                        let (out_i, out_j) = (code.b_not(same_i), code.b_not(same_j));
+                        let corner = code.b_and(out_i, out_j);
+                        let corner = code.b_and(corner, seamless);
+                        // Beyond s only, beyond t only; both are looked up for a corner.
+                        let across_s = self.across_edge(face, i, inside_j, last, true);
+                        let across_t = self.across_edge(face, j, inside_i, last, false);
+                        let code = &mut *self.code;
+                        let mut place = [face, inside_i, inside_j];
+                        let only_s = code.b_and(out_i, same_j);
+                        let only_t = code.b_and(out_j, same_i);
+                        for n in 0..3 {
+                            place[n] = code.select(only_s, across_s[n], place[n]);
+                            place[n] = code.select(only_t, across_t[n], place[n]);
+                        }
+                        let (clamped_x, clamped_y) = (axes[0].indices[x], axes[1].indices[y]);
+                        place = [
+                            code.select(seamless, place[0], face),
+                            code.select(seamless, place[1], clamped_x),
+                            code.select(seamless, place[2], clamped_y),
+                        ];
+                        let inside = code.b_and(axes[0].inside[x], axes[1].inside[y]);
+                        let outside = code.b_not(inside);
+                        let border = code.select(seamless, no, outside);
+                        let word_at = |emitter: &mut Self, [face, i, j]: [I; 3]| {
+                            let layer = emitter.code.i_add(first_of_cube, face);
+                            emitter.fetch(level, &[i, j, layer])
+                        };
+                        let word = word_at(self, place);
+                        // Without a corner the others are this same texel: its fetch is not paid for three times.
+                        let code = &mut *self.code;
+                        let a: [I; 3] = std::array::from_fn(|n| code.select(corner, across_s[n], place[n]));
+                        let b: [I; 3] = std::array::from_fn(|n| code.select(corner, across_t[n], place[n]));
+                        let others = [word_at(self, a), word_at(self, b)];
+                        Tap { word, border, corner: Some((corner, others)) }
+                    })
+                    .collect()
+            })
+            .collect();
+        LevelTaps { axes, taps: vec![taps] }
+    }
+
+    /// Face and texel that lie beyond an edge, as [`crate::reference::cube::NEIGHBOURS`] says. `index` is the one that is out.
+    fn across_edge(&mut self, face: I, index: I, along: I, last: I, is_s: bool) -> [I; 3] {
+        let code = &mut *self.code;
+        let zero = code.i(0);
+        let below = code.i_lt(index, zero);
+        let face = code.i_to_u(face);
+        let first_edge = if is_s { 0 } else { 2 };
+        let mut looked_up = |value: &dyn Fn(&Neighbour) -> i32| -> I {
+            let [low, high] = [0, 1].map(|n| {
+                let values: Vec<I> = NEIGHBOURS.iter().map(|edges| code.i(value(&edges[first_edge + n]))).collect();
+                code.choose(face, &values)
+            });
+            code.select(below, low, high)
+        };
+        let other = looked_up(&|n| n.face as i32);
+        let along_s = looked_up(&|n| n.along_s.into());
+        let reversed = looked_up(&|n| n.reversed.into());
+        let at_last = looked_up(&|n| n.at_last.into());
+        let mirrored = code.i_sub(last, along);
+        let forward = code.i_eq(reversed, zero);
+        let along = code.select(forward, along, mirrored);
+        let at_first = code.i_eq(at_last, zero);
+        let across = code.select(at_first, zero, last);
+        let along_t = code.i_eq(along_s, zero);
+        [other, code.select(along_t, across, along), code.select(along_t, along, across)]
     }
 
     /// See [`crate::reference::operands::unpack_offset`].
@@ -673,13 +932,19 @@ impl Emitter<'_> {
 
     /// A tap's four channels: before DST_SEL, or after it when the border colour does not go through it.
     fn channels(&mut self, tap: Tap) -> [F; 4] {
-        let format = self.format();
-        let [x, y, z] = match self.class {
-            FormatClass::Float => decode::float(self.code, format, tap.word),
-            FormatClass::Fixed | FormatClass::Integer => decode::fixed(self.code, format, tap.word),
-        };
+        let [x, y, z] = self.decode(tap.word);
         let one = self.code.f(1.0);
         let mut channels = [x, y, z, one];
+        if let (Some((corner, others)), CubeCorner::Average) = (tap.corner, self.rules.cube_corner) {
+            let others = others.map(|word| self.decode(word));
+            let third = self.code.f(1.0 / 3.0);
+            for (n, channel) in channels.iter_mut().enumerate().take(3) {
+                let sum = self.code.f_add(*channel, others[0][n]);
+                let sum = self.code.f_add(sum, others[1][n]);
+                let average = self.code.f_mul(sum, third);
+                *channel = self.code.select(corner, average, *channel);
+            }
+        }
         if self.rules.border_swizzle == BorderSwizzle::None {
             let zero = self.code.f(0.0);
             channels = Self::SELECTS.map(|slot| self.select_channel(slot, zero, one, channels));
@@ -689,6 +954,14 @@ impl Emitter<'_> {
             let border = self.code.u_float(border[n]);
             self.code.select(tap.border, border, channels[n])
         })
+    }
+
+    fn decode(&mut self, word: U) -> [F; 3] {
+        let format = self.format();
+        match self.class {
+            FormatClass::Float => decode::float(self.code, format, word),
+            FormatClass::Fixed | FormatClass::Integer => decode::fixed(self.code, format, word),
+        }
     }
 
     fn integer_channels(&mut self, tap: Tap) -> [U; 4] {
@@ -706,6 +979,100 @@ impl Emitter<'_> {
 
     /// `image_sample*`: the four words of the result.
     pub fn sample(&mut self, inputs: &Inputs, explicit: bool) -> [U; 4] {
+        let Some(derivatives) = &inputs.derivatives else {
+            return self.sample_at(inputs, explicit);
+        };
+        let computed = self.computed(derivatives);
+        let lod = self.code.f_bits(computed.lod);
+        let inputs = Inputs { lod: Some(lod), ..inputs.clone() };
+        match self.variables {
+            Some(variables) if self.class != FormatClass::Integer => self.probes(&inputs, &computed, variables),
+            _ => self.sample_at(&inputs, explicit),
+        }
+    }
+
+    /// The average (or the smallest, or the largest) of the probes along the footprint's longer side.
+    fn probes(&mut self, inputs: &Inputs, computed: &Computed, variables: Variables) -> [U; 4] {
+        let coordinates: Vec<F> = inputs.coordinates.iter().map(|&bits| self.condition(bits)).collect();
+        let reduction = self.slot(Slot::Reduction);
+        let minimum = self.slot_is(Slot::Reduction, 1);
+        let code = &mut *self.code;
+        let (none, one) = (code.u(0), code.u(1));
+        let reduces = code.u_ne(reduction, none);
+        let count = code.u_shl(one, computed.log2_probes);
+        // 2^-k from its bits.
+        let (bias, shift) = (code.u(127), code.u(23));
+        let share = code.u_sub(bias, computed.log2_probes);
+        let share = code.u_shl(share, shift);
+        let share = code.u_float(share);
+        let several = code.u_gt(count, one);
+        let open = code.begin_loop(variables.counter, count);
+        let index = open.index;
+        let double = code.u_add(index, index);
+        let odd = code.u_add(double, one);
+        let odd = code.u_to_f(odd);
+        let half = code.f(0.5);
+        let half_share = code.f_mul(share, half);
+        let place = code.f_mul(odd, half_share);
+        let place = code.f_sub(place, half);
+        let moved = coordinates
+            .iter()
+            .zip(&computed.major)
+            .zip(&inputs.coordinates)
+            .map(|((&c, &major), &bits)| {
+                let step = code.f_mul(major, place);
+                let moved = code.f_add(c, step);
+                let moved = code.f_bits(moved);
+                code.select(several, moved, bits)
+            })
+            .collect();
+        let probe = Inputs { coordinates: moved, ..inputs.clone() };
+        let values = self.filtered_at(&probe, false);
+        let code = &mut *self.code;
+        let first = code.u_eq(index, none);
+        for (&variable, value) in variables.sums.iter().zip(values) {
+            let before: F = code.load(variable);
+            let sum = code.f_add(before, value);
+            let (less, greater) = (code.f_lt(value, before), code.f_gt(value, before));
+            let better = code.select(minimum, less, greater);
+            let (mask, infinity) = (code.u(0x7fff_ffff), code.u(0x7f80_0000));
+            let magnitude = code.f_bits(before);
+            let magnitude = code.u_and(magnitude, mask);
+            let nan = code.u_gt(magnitude, infinity);
+            let better = code.b_or(better, nan);
+            let best = code.select(better, value, before);
+            let next = code.select(reduces, best, sum);
+            let next = code.select(first, value, next);
+            code.store(variable, next);
+        }
+        code.end_loop(open);
+        let channels = variables.sums.map(|variable| {
+            let sum: F = self.code.load(variable);
+            let average = self.code.f_mul(sum, share);
+            let average = self.rounded(average);
+            let single = self.code.b_not(several);
+            let keep = self.code.b_or(single, reduces);
+            self.code.select(keep, sum, average)
+        });
+        self.output(channels)
+    }
+
+    /// A sample at one place.
+    fn sample_at(&mut self, inputs: &Inputs, explicit: bool) -> [U; 4] {
+        if self.class == FormatClass::Integer {
+            let levels = self.levels(inputs, explicit);
+            let layer = inputs.layer.map(|operand| self.layer(operand));
+            let point = self.code.b(false);
+            let first = self.level_taps(levels.level, inputs, layer, point, point);
+            let channels = self.integer_channels(first.taps[0][0][0]);
+            return self.output_integer(channels);
+        }
+        let channels = self.filtered_at(inputs, explicit);
+        self.output(channels)
+    }
+
+    /// The channels of a sample at one place, before DST_SEL.
+    fn filtered_at(&mut self, inputs: &Inputs, explicit: bool) -> [F; 4] {
         let levels = self.levels(inputs, explicit);
         let linear_if = |emitter: &mut Self, slot| emitter.slot_is(slot, 1);
         let (mag, min) = (linear_if(self, Slot::Mag), linear_if(self, Slot::Min));
@@ -713,10 +1080,6 @@ impl Emitter<'_> {
         let slice_linear = self.slice_linear(linear);
         let layer = inputs.layer.map(|operand| self.layer(operand));
         let first = self.level_taps(levels.level, inputs, layer, linear, slice_linear);
-        if self.class == FormatClass::Integer {
-            let channels = self.integer_channels(first.taps[0][0][0]);
-            return self.output_integer(channels);
-        }
         let single = {
             let code = &mut *self.code;
             let any = code.b_or(linear, levels.two);
@@ -738,7 +1101,14 @@ impl Emitter<'_> {
             let uses_border = self.uses_border();
             let one = self.code.f(1.0);
             channels[3] = self.code.select(uses_border, channels[3], one);
-            let zero = self.code.f(0.0);
+        }
+        channels
+    }
+
+    /// DST_SEL, unless the taps have gone through it.
+    fn output(&mut self, mut channels: [F; 4]) -> [U; 4] {
+        if self.rules.border_swizzle == BorderSwizzle::DstSel {
+            let (zero, one) = (self.code.f(0.0), self.code.f(1.0));
             channels = Self::SELECTS.map(|slot| self.select_channel(slot, zero, one, channels));
         }
         channels.map(|c| self.code.f_bits(c))
@@ -769,7 +1139,7 @@ impl Emitter<'_> {
             let border = self.code.u_ge(mode, first);
             any = self.code.b_or(any, border);
         }
-        any
+        self.unless_seamless(any)
     }
 
     fn if_second_level(
@@ -797,7 +1167,13 @@ impl Emitter<'_> {
             let tap = match dead.as_ref().map(|dead| dead[at[0]][at[1]][at[2]]) {
                 Some(dead) => {
                     let alive = self.code.b_not(dead);
-                    Tap { word: self.code.select(dead, zero, tap.word), border: self.code.b_and(tap.border, alive) }
+                    Tap {
+                        word: self.code.select(dead, zero, tap.word),
+                        border: self.code.b_and(tap.border, alive),
+                        corner: tap
+                            .corner
+                            .map(|(corner, others)| (corner, others.map(|word| self.code.select(dead, zero, word)))),
+                    }
                 }
                 None => *tap,
             };
@@ -1130,24 +1506,29 @@ impl Emitter<'_> {
                 let value = code.select(sum.infinity, infinity, value);
                 code.select(nan, not_a_number, value)
             }
-            None if self.rules.result_rounding == ResultRounding::Fp32 => sum.fp32,
-            None => {
-                let code = &mut *self.code;
-                let bits = code.f_bits(sum.fp32);
-                let mask = code.u(0x7f80_0000);
-                let exponent = code.u_and(bits, mask);
-                let special = code.u_eq(exponent, mask);
-                let zero = code.f(0.0);
-                let finite = code.select(special, zero, sum.fp32);
-                let wide = code.f_to_d(finite);
-                let rounded = self.round_result(wide);
-                self.code.select(special, sum.fp32, rounded)
-            }
+            None => self.rounded(sum.fp32),
         };
         let zero = self.code.u(0);
         let reduction = self.slot(Slot::Reduction);
         let reduces = self.code.u_ne(reduction, zero);
         self.code.select(reduces, sum.best, blended)
+    }
+
+    /// Rounds an FP32 value as results are; NaN and infinities stay.
+    fn rounded(&mut self, value: F) -> F {
+        if self.rules.result_rounding == ResultRounding::Fp32 {
+            return value;
+        }
+        let code = &mut *self.code;
+        let bits = code.f_bits(value);
+        let mask = code.u(0x7f80_0000);
+        let exponent = code.u_and(bits, mask);
+        let special = code.u_eq(exponent, mask);
+        let zero = code.f(0.0);
+        let finite = code.select(special, zero, value);
+        let wide = code.f_to_d(finite);
+        let rounded = self.round_result(wide);
+        self.code.select(special, value, rounded)
     }
 
     /// See [`crate::reference::blend::round_result`]; the value must be finite.
@@ -1208,6 +1589,14 @@ impl Emitter<'_> {
 
     /// `image_gather4*`.
     pub fn gather(&mut self, inputs: &Inputs, explicit: bool) -> [U; 4] {
+        let lod = match &inputs.derivatives {
+            Some(derivatives) => {
+                let computed = self.computed(derivatives);
+                Some(self.code.f_bits(computed.lod))
+            }
+            None => inputs.lod,
+        };
+        let inputs = &Inputs { lod, ..inputs.clone() };
         let levels = self.levels(inputs, explicit);
         let linear = self.code.b(true);
         let layer = inputs.layer.map(|operand| self.layer(operand));
@@ -1278,7 +1667,7 @@ impl Emitter<'_> {
         }
         let word = self.fetch(level, &at);
         let border = self.code.b(false);
-        let tap = Tap { word, border };
+        let tap = Tap { word, border, corner: None };
         let integer = self.class == FormatClass::Integer;
         let format = self.format();
         let channels = match self.class {
@@ -1375,4 +1764,21 @@ fn remainder(code: &mut Code, index: I, period: I, period_f: F) -> I {
     let one = code.i(1);
     let last = code.i_sub(period, one);
     code.i_clamp(rest, zero, last)
+}
+
+/// See [`crate::reference::coordinate::condition`].
+pub fn condition(code: &mut Code, rules: &Rules, bits: U) -> F {
+    let mask = code.u(0x7fff_ffff);
+    let magnitude = code.u_and(bits, mask);
+    let (smallest, largest) = (code.u(0x0080_0000), code.u(0x7f80_0000));
+    let zero = code.u(0);
+    let denormal = code.u_lt(magnitude, smallest);
+    let nan = code.u_gt(magnitude, largest);
+    let bits = code.select(denormal, zero, bits);
+    let substitute = match rules.nan_coordinate {
+        NanCoordinate::Zero => zero,
+        NanCoordinate::Lowest => code.u(f32::NEG_INFINITY.to_bits()),
+    };
+    let bits = code.select(nan, substitute, bits);
+    code.u_float(bits)
 }

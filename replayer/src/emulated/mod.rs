@@ -115,7 +115,7 @@ pub fn run(
             Binding { set: 0, binding: 1, resource: Resource::Input(&operands) },
             Binding { set: 0, binding: 2, resource: Resource::Output(samples * 4) },
         ],
-        push_constants: &[count, row, 0, 0],
+        push_constants: &[count, row, state.grid[0], state.grid[1]],
         groups: [row, groups.div_ceil(row), 1],
     })?;
     results

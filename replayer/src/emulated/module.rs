@@ -8,12 +8,12 @@ use rspirv::{
 
 use super::{
     ENTRY, ModuleKey, WORKGROUP,
-    code::{Code, U, Value},
-    filter::{Emitter, Inputs},
+    code::{Code, F, U, Value},
+    filter::{Emitter, Inputs, Variables, condition},
     specialization::Slot,
 };
 use crate::{
-    rules::{CoordinateProduct, ResultRounding},
+    rules::{CoordinateProduct, QuadDerivatives, ResultRounding},
     state::{State, View},
 };
 
@@ -63,12 +63,17 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     let begun = code.raw().begin_block(None);
     code.keep(begun);
 
+    let computes_lod = !matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
+    let variables = (computes_lod && key.op.kind == OpKind::Sample).then(|| Variables {
+        counter: code.local::<U>("probe"),
+        sums: ["sum_x", "sum_y", "sum_z", "sum_w"].map(|name| code.local::<F>(name)),
+    });
     let samples = load_push(&mut code, push, 0);
     let row = load_push(&mut code, push, 1);
     let group3 = code.raw().type_vector(uint, 3);
     let group = code.instruction(SpirvOp::Load, group3, vec![Operand::IdRef(group)]);
     let (group_x, group_y): (U, U) = (code.extract(group, 0), code.extract(group, 1));
-    let lane = code.load_u(local);
+    let lane: U = code.load(local);
     let groups_before = code.u_mul(group_y, row);
     let group = code.u_add(groups_before, group_x);
     let lanes = code.u(WORKGROUP);
@@ -77,9 +82,10 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     code.name(index.id(), "sample");
     let in_grid = code.u_lt(index, samples);
     code.if_then(in_grid, |code| {
-        let inputs = read_operands(code, key, operands, index);
+        let inputs = read_operands(code, key, operands, push, index);
         let loaded = code.instruction(SpirvOp::Load, image_type, vec![Operand::IdRef(image)]);
-        let mut emitter = Emitter { code, rules, view: key.view, class: key.class, slots: &slots, image: loaded };
+        let mut emitter =
+            Emitter { code, rules, view: key.view, class: key.class, slots: &slots, image: loaded, variables };
         let explicit = matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
         let words = match key.op.kind {
             OpKind::Load => emitter.load(&inputs),
@@ -153,7 +159,7 @@ fn load_push(code: &mut Code, block: Word, member: i32) -> U {
     let member = code.i(member);
     let pointer =
         code.instruction(SpirvOp::AccessChain, pointer_type, vec![Operand::IdRef(block), Operand::IdRef(member.id())]);
-    code.load_u(pointer)
+    code.load(pointer)
 }
 
 /// Pointer to an element of a buffer.
@@ -167,17 +173,18 @@ fn element(code: &mut Code, buffer: Word, ty: Word, index: U) -> Word {
     )
 }
 
-fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, index: U) -> Inputs {
+fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, push: Word, index: U) -> Inputs {
     let columns = State::operands(key.op, key.view);
     let stride = code.u(columns.len() as u32);
     let row = code.u_mul(index, stride);
     let uint = U::type_id(code);
     let mut inputs = Inputs::default();
+    let mut along = [Vec::new(), Vec::new()];
     for (n, column) in columns.into_iter().enumerate() {
         let at = code.u(n as u32);
         let at = code.u_add(row, at);
         let pointer = element(code, operands, uint, at);
-        let value = code.load_u(pointer);
+        let value: U = code.load(pointer);
         code.name(value.id(), column.name());
         match column {
             Column::U | Column::V | Column::W | Column::S | Column::T | Column::X | Column::Y | Column::Z => {
@@ -188,10 +195,60 @@ fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, index: U) -> 
             Column::Bias => inputs.bias = Some(value),
             Column::Clamp => inputs.clamp = Some(value),
             Column::Offset => inputs.offset = Some(value),
-            // Directions are turned into s, t, face before a module sees them; derivatives have their own module part.
+            Column::Dudx | Column::Dvdx | Column::Dwdx => along[0].push(value),
+            Column::Dudy | Column::Dvdy | Column::Dwdy => along[1].push(value),
+            // Directions are turned into s, t, face before a module sees them.
             Column::Rx | Column::Ry | Column::Rz => {}
-            Column::Dudx | Column::Dvdx | Column::Dwdx | Column::Dudy | Column::Dvdy | Column::Dwdy => {}
         }
     }
+    inputs.derivatives = match key.op.lod {
+        _ if key.op.kind == OpKind::Load => None,
+        LodSource::Derivatives => Some(along),
+        LodSource::Implicit | LodSource::Bias => Some(quad_derivatives(code, key, operands, push, index)),
+        LodSource::Explicit | LodSource::Zero => None,
+    };
     inputs
+}
+
+/// Differences of the coordinates in a sample's 2x2 quad, as [`crate::reference::Sampler`] takes them: a real shader has
+/// them from the other lanes of the quad, a recorded grid from its neighbouring rows.
+fn quad_derivatives(code: &mut Code, key: &ModuleKey, operands: Word, push: Word, index: U) -> [Vec<U>; 2] {
+    let (width, height) = (load_push(code, push, 2), load_push(code, push, 3));
+    let one = code.u(1);
+    let x = code.u_mod(index, width);
+    let y = code.u_div(index, width);
+    let y = code.u_mod(y, height);
+    let (odd_x, odd_y) = (code.u_and(x, one), code.u_and(y, one));
+    let up = code.u_mul(odd_y, width);
+    let left = code.u_sub(index, odd_x);
+    let top = code.u_sub(index, up);
+    let first = code.u_sub(left, up);
+    let (left, top) = match key.rules.quad_derivatives {
+        QuadDerivatives::Coarse => (first, first),
+        QuadDerivatives::Fine => (left, top),
+    };
+    let right = code.u_add(left, one);
+    let bottom = code.u_add(top, width);
+    let axes = key.view.axes();
+    let columns = State::operands(key.op, key.view);
+    let stride = code.u(columns.len() as u32);
+    let uint = U::type_id(code);
+    let mut difference = |from: U, to: U| {
+        let rows = [from, to].map(|row| code.u_mul(row, stride));
+        (0..axes)
+            .map(|axis| {
+                // Coordinates are the first columns.
+                let at = code.u(axis as u32);
+                let [from, to] = rows.map(|row| {
+                    let at = code.u_add(row, at);
+                    let pointer = element(code, operands, uint, at);
+                    let bits = code.load(pointer);
+                    condition(code, &key.rules, bits)
+                });
+                let change = code.f_sub(to, from);
+                code.f_bits(change)
+            })
+            .collect()
+    };
+    [difference(left, right), difference(top, bottom)]
 }

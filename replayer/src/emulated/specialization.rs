@@ -50,7 +50,15 @@ slots! {
     MinLod = "min_lod",
     /// S#.MAX_LOD, 1/256.
     MaxLod = "max_lod",
-    /// S#.LOD_BIAS, signed, 1/256.
+    /// log2 of the largest number of anisotropic probes; 0 without anisotropy.
+    Anisotropy = "log2_max_anisotropy",
+    /// S#.ANISO_THRESHOLD, 1/8.
+    AnisoThreshold = "aniso_threshold",
+    /// Whether a cube is filtered across its edges.
+    CubeWrap = "cube_wrap",
+    /// S#.MIP_POINT_PRECLAMP.
+    MipPointPreclamp = "mip_point_preclamp",
+    /// S#.LOD_BIAS (and LOD_BIAS_SEC for computed LODs), signed, 1/256.
     LodBias = "lod_bias",
     /// First level of the view.
     BaseLevel = "base_level",
@@ -116,6 +124,10 @@ impl Slot {
             Self::Unnormalized => state.unnormalized.into(),
             Self::MinLod => state.min_lod.max(state.image_min_lod),
             Self::MaxLod => state.max_lod,
+            Self::Anisotropy => state.anisotropy.map_or(0, |a| a.log2_ratio),
+            Self::AnisoThreshold => state.anisotropy.map_or(0, |a| a.threshold),
+            Self::CubeWrap => state.cube_wrap.into(),
+            Self::MipPointPreclamp => state.mip_point_preclamp.into(),
             Self::LodBias => state.lod_bias as u32,
             Self::BaseLevel => state.base_level,
             Self::LastLevel => state.last_level,

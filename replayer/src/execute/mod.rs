@@ -3,6 +3,8 @@
 //! A [`Job`] says what to run; an [`Executor`] runs it and returns the output buffers. The job's form is the same for every
 //! executor, so that a difference between two of them is a difference in what they compute.
 
+pub mod embedded;
+
 use std::sync::Arc;
 
 pub mod vulkan;

@@ -5,19 +5,23 @@ use crate::{
         address::address,
         blend::{AxisWeight, Weights},
         coordinate::{Axis, Position, Rounding, condition, position},
+        cube::across_edges,
         image::Image,
         lod::{Levels, LodOperand, levels},
         operands::Operands,
     },
-    rules::{LayerRounding, Rules, TruncCoord, ZFilterRule},
-    state::{Filter, SliceFilter, State, View},
+    rules::{CubeCorner, LayerRounding, Rules, TruncCoord, ZFilterRule},
+    state::{Address, Filter, SliceFilter, State, View},
 };
 
 /// One texel of a footprint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tap {
-    /// Where it is in its level: x, y, and slice or resource layer; `None` for the border.
+    /// Where it is in its level: x, y, and slice or resource layer; `None` for the border. Beyond a cube's corner, the
+    /// face's own texel there.
     pub texel: Option<[u32; 3]>,
+    /// Whether this stands for the place beyond a cube's corner, so that its channels are made of three texels.
+    pub corner: bool,
     /// The packed word; 0 for the border.
     pub word: u32,
     /// The unpacked channels before DST_SEL (FP32 bits; integers for integer formats).
@@ -66,6 +70,7 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
         _ => filter,
     };
     let layer = layer(rules, state, operands.layer);
+    let seamless = state.view == View::Cube && state.cube_wrap;
     let two_levels = levels.weight > 0.0;
     let mut result = Footprint {
         levels,
@@ -81,24 +86,33 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
     for m in 0..result.level_count {
         let level = result.resource_levels[m];
         let size = image.extent.level_size(level);
-        let mut indices = [[Some(0u32); 2]; 3];
+        let mut indices = [[Index::Inside(0); 2]; 3];
         for axis in 0..state.view.axes() {
             let filter = if axis == 2 { slice_filter } else { filter };
             let about = Axis {
                 size: size[axis],
-                address: state.address[axis],
+                // A seamless cube's edge is neither clamped nor wrapped: the taps beyond it lie on another face.
+                address: if seamless { Address::Border } else { state.address[axis] },
                 filter,
                 unnormalized: state.unnormalized,
                 trunc_coord: state.trunc_coord,
             };
-            let at = position(rules, &about, operands.coordinates[axis]);
+            let coordinate = operands.coordinates[axis];
+            let coordinate = if state.view == View::Cube { on_face(rules, coordinate) } else { coordinate };
+            let at = position(rules, &about, coordinate);
             result.positions[m][axis] = at;
             let bits = rules.subtexel_bits.bits().unwrap_or(0);
             result.weights[m][axis] =
                 AxisWeight { linear: filter == Filter::Linear, step: at.step, bits, weight: at.weight };
             for tap in 0..2 {
                 let index = at.index + operands.offset[axis] + tap as i32;
-                indices[axis][tap] = address(about.address, filter, index, about.size);
+                indices[axis][tap] = if seamless {
+                    let last = about.size as i32 - 1;
+                    let first = if filter == Filter::Point { 0 } else { -1 };
+                    Index::Free(at.index.clamp(first, last) + tap as i32)
+                } else {
+                    address(about.address, filter, index, about.size).map_or(Index::Border, Index::Inside)
+                };
             }
         }
         result.weights[m][3] = AxisWeight { linear: two_levels, step: levels.step, bits: 8, weight: levels.weight };
@@ -107,12 +121,12 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
             for y in 0..count(1) {
                 for x in 0..count(0) {
                     let tap = match (indices[0][x], indices[1][y], indices[2][z]) {
-                        (Some(x), Some(y), Some(z)) => {
+                        (Index::Free(i), Index::Free(j), _) => cube_tap(rules, state, image, level, layer, [i, j]),
+                        (Index::Inside(x), Index::Inside(y), Index::Inside(z)) => {
                             let z = if state.view == View::D3 { z } else { layer };
-                            let word = image.texel(level, x, y, z);
-                            Tap { texel: Some([x, y, z]), word, channels: state.format.unpack(word) }
+                            texel_tap(state, image, level, [x, y, z])
                         }
-                        _ => Tap { texel: None, word: 0, channels: state.border },
+                        _ => Tap { texel: None, corner: false, word: 0, channels: state.border },
                     };
                     result.taps[m][z][y][x] = tap;
                 }
@@ -120,6 +134,49 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
         }
     }
     result
+}
+
+/// A texel index along an axis.
+#[derive(Clone, Copy)]
+enum Index {
+    Inside(u32),
+    Border,
+    /// On a seamless cube: up to one texel beyond the face.
+    Free(i32),
+}
+
+/// The normalized coordinate on a face: the cube instructions give 1..2, to which it is limited.
+fn on_face(rules: &Rules, coordinate: u32) -> u32 {
+    (condition(rules, coordinate).clamp(1.0, 2.0) - 1.0).to_bits()
+}
+
+fn texel_tap(state: &State, image: &Image<'_>, level: u32, [x, y, z]: [u32; 3]) -> Tap {
+    let word = image.texel(level, x, y, z);
+    Tap { texel: Some([x, y, z]), corner: false, word, channels: state.format.unpack(word) }
+}
+
+/// A tap of a seamless cube, at most one texel beyond the face.
+fn cube_tap(rules: &Rules, state: &State, image: &Image<'_>, level: u32, layer: u32, [i, j]: [i32; 2]) -> Tap {
+    let [size, ..] = image.extent.level_size(level);
+    let first_of_cube = layer - (layer - state.base_layer) % 6;
+    let face = layer - first_of_cube;
+    let at = |i: i32, j: i32| {
+        across_edges(face, i, j, size).map(|(face, x, y)| texel_tap(state, image, level, [x, y, first_of_cube + face]))
+    };
+    let last = size as i32 - 1;
+    let (inside_i, inside_j) = (i.clamp(0, last), j.clamp(0, last));
+    match (at(i, j), at(inside_i, inside_j), at(i, inside_j), at(inside_i, j)) {
+        (Some(tap), ..) => tap,
+        (None, Some(own), Some(a), Some(b)) if rules.cube_corner == CubeCorner::Average => {
+            let average = |n: usize| {
+                let [own, a, b] = [own, a, b].map(|tap| f32::from_bits(tap.channels[n]));
+                ((own + a + b) * (1.0 / 3.0)).to_bits()
+            };
+            let channels = if state.format.kind().is_integer() { own.channels } else { std::array::from_fn(average) };
+            Tap { corner: true, channels, ..own }
+        }
+        (None, own, ..) => Tap { corner: true, ..own.unwrap_or_default() },
+    }
 }
 
 /// The resource layer that a layer operand names.
@@ -140,5 +197,13 @@ pub fn layer(rules: &Rules, state: &State, operand: u32) -> u32 {
             LayerRounding::Floor => layer.floor(),
         }
     };
-    state.base_layer + (layer.max(0.0) as u32).min(state.last_layer)
+    let layer = layer.max(0.0) as u32;
+    let layer = if state.view == View::Cube {
+        // Face plus 8 times the cube; faces 6 and 7 do not exist and count as 5.
+        let cube = (layer / 8).min((state.last_layer + 1) / 6 - 1);
+        6 * cube + (layer % 8).min(5)
+    } else {
+        layer.min(state.last_layer)
+    };
+    state.base_layer + layer
 }

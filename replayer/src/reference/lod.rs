@@ -2,7 +2,9 @@
 
 use crate::{
     reference::coordinate::{Rounding, condition},
-    rules::{ExplicitLodBias, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod, Rules},
+    rules::{
+        ExplicitLodBias, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod, MipPointClamp, Rules,
+    },
     state::{MipMode, State},
 };
 
@@ -73,12 +75,15 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
         lod += state.lod_bias as f32 * STEP;
     }
     lod += operand(rules, source.bias);
+    let free = lod;
     // The upper limit is applied last, so that it wins where the limits cross.
-    lod = lod.max(state.min_lod.max(state.image_min_lod) as f32 * STEP);
+    let mut low = state.min_lod.max(state.image_min_lod) as f32 * STEP;
     if let Some(clamp) = source.clamp {
-        lod = lod.max(operand(rules, clamp));
+        low = low.max(operand(rules, clamp));
     }
-    lod = lod.min(state.max_lod as f32 * STEP);
+    let high = state.max_lod as f32 * STEP;
+    let limit = |lod: f32| lod.max(low).min(high);
+    lod = limit(lod);
     let unrounded = lod;
     if rules.lod_rounding_stage == LodRoundingStage::Final {
         lod = quantize(rules, lod);
@@ -92,11 +97,20 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
     let (level, weight) = match state.mip {
         MipMode::Base => (0.0, 0.0),
         MipMode::Point => {
-            let lod = match rules.mip_nearest_lod {
-                MipNearestLod::Rounded => in_view,
-                MipNearestLod::Unrounded => unrounded.clamp(0.0, last),
+            let chosen = if rules.mip_point_clamp == MipPointClamp::Before || state.mip_point_preclamp {
+                let lod = match rules.mip_nearest_lod {
+                    MipNearestLod::Rounded => in_view,
+                    MipNearestLod::Unrounded => unrounded.clamp(0.0, last),
+                };
+                nearest(rules, lod)
+            } else {
+                let lod = match (rules.mip_nearest_lod, rules.lod_rounding_stage) {
+                    (MipNearestLod::Rounded, LodRoundingStage::Final) => quantize(rules, free),
+                    _ => free,
+                };
+                limit(nearest(rules, lod)).floor().clamp(0.0, last)
             };
-            (nearest(rules, lod), 0.0)
+            (chosen, 0.0)
         }
         MipMode::Linear => {
             let level = in_view.floor();
@@ -111,7 +125,6 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
 
 #[inline(always)]
 fn nearest(rules: &Rules, lod: f32) -> f32 {
-    // lod is at least 0 and at most the last level, so both forms stay inside.
     match rules.mip_nearest {
         MipNearest::HalfUp => Rounding::HalfUp.f32(lod),
         MipNearest::HalfDown => {

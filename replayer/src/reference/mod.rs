@@ -7,23 +7,27 @@
 pub mod address;
 pub mod blend;
 pub mod coordinate;
+pub mod cube;
+pub mod derivatives;
 pub mod footprint;
 pub mod image;
 pub mod lod;
 pub mod operands;
 
-use capture_format::{Coords, OpKind, TexelFormat};
+use capture_format::{Coords, LodSource, OpKind, TexelFormat};
 use rayon::prelude::*;
 
 use crate::{
     reference::{
-        blend::{Taps, blend, reduce},
+        blend::{Taps, blend, reduce, round_result},
+        coordinate::condition,
+        derivatives::computed,
         footprint::{Footprint, Tap, footprint},
         image::Image,
         operands::{OperandLayout, Operands},
     },
     refusal::Refusal,
-    rules::Rules,
+    rules::{BorderSwizzle, QuadDerivatives, Rules},
     state::{Extent, Filter, Reduction, Select, State, View},
 };
 
@@ -76,8 +80,41 @@ impl<'a> Sampler<'a> {
     /// When `index` is not below [`Self::samples`].
     #[must_use]
     pub fn operands(&self, index: usize) -> Operands {
+        let row = self.row(index);
+        let mut operands = self.layout.read(row);
+        let derivatives = match self.state.op.lod {
+            LodSource::Zero | LodSource::Explicit => return operands,
+            LodSource::Derivatives => self.layout.derivatives(row),
+            LodSource::Implicit | LodSource::Bias => self.quad_derivatives(index),
+        };
+        let computed = computed(&self.rules, self.state, &derivatives);
+        operands.lod = computed.lod.to_bits();
+        operands.log2_probes = computed.log2_probes;
+        operands.major = computed.major;
+        operands
+    }
+
+    fn row(&self, index: usize) -> &[u32] {
         let stride = self.layout.stride;
-        self.layout.read(&self.coords[index * stride..][..stride])
+        &self.coords[index * stride..][..stride]
+    }
+
+    /// The derivatives along x and y of a sample's coordinates: differences in its 2x2 quad of the grid.
+    fn quad_derivatives(&self, index: usize) -> [[u32; 3]; 2] {
+        let width = self.state.grid[0] as usize;
+        let (odd_x, odd_y) = (index % width % 2, index / width % self.state.grid[1] as usize % 2);
+        let (left, top) = match self.rules.quad_derivatives {
+            QuadDerivatives::Coarse => {
+                let first = index - odd_x - odd_y * width;
+                (first, first)
+            }
+            QuadDerivatives::Fine => (index - odd_x, index - odd_y * width),
+        };
+        let difference = |from: usize, to: usize| {
+            let (from, to) = (self.layout.coordinates(self.row(from)), self.layout.coordinates(self.row(to)));
+            std::array::from_fn(|n| (condition(&self.rules, to[n]) - condition(&self.rules, from[n])).to_bits())
+        };
+        [difference(left, left + 1), difference(top, top + width)]
     }
 
     /// One sample: X, Y, Z, W.
@@ -89,9 +126,33 @@ impl<'a> Sampler<'a> {
         let operands = self.operands(index);
         match self.state.op.kind {
             OpKind::Load => self.select(self.load(&operands)),
+            OpKind::Sample if operands.log2_probes > 0 => self.select(self.probes(&operands)),
             OpKind::Sample => self.select(self.combine(&self.footprint(&operands))),
             OpKind::Gather4 => self.gather(&self.footprint(&operands)),
         }
+    }
+
+    /// The filtered channels of an anisotropic sample: the average (or the smallest, or the largest) of its probes.
+    fn probes(&self, operands: &Operands) -> [u32; 4] {
+        let count = 1u32 << operands.log2_probes;
+        let mut sums = [0.0f32; 4];
+        for index in 0..count {
+            let probe = self.combine(&self.footprint(&operands.probe(&self.rules, index)));
+            for (sum, bits) in sums.iter_mut().zip(probe) {
+                let value = f32::from_bits(bits);
+                *sum = match self.state.reduction {
+                    _ if index == 0 => value,
+                    Reduction::Blend => *sum + value,
+                    Reduction::Min if value < *sum || sum.is_nan() => value,
+                    Reduction::Max if value > *sum || sum.is_nan() => value,
+                    Reduction::Min | Reduction::Max => *sum,
+                };
+            }
+        }
+        sums.map(|sum| match self.state.reduction {
+            Reduction::Blend => round_result(&self.rules, f64::from(sum * (1.0 / count as f32))).to_bits(),
+            Reduction::Min | Reduction::Max => sum.to_bits(),
+        })
     }
 
     /// The taps of a sample (not of a load).
@@ -104,18 +165,32 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn combine(&self, footprint: &Footprint) -> [u32; 4] {
         if self.state.format.kind().is_integer() {
-            return footprint.taps[0][0][0][0].channels;
+            return std::array::from_fn(|channel| self.channel(&footprint.taps[0][0][0][0], channel));
         }
         std::array::from_fn(|channel| self.combine_channel(footprint, channel))
     }
 
+    /// Whether taps go through DST_SEL one by one, because the border colour does not go through it at all.
+    fn selects_taps(&self) -> bool {
+        self.rules.border_swizzle == BorderSwizzle::None
+    }
+
+    /// A tap's channel as it is blended.
+    fn channel(&self, tap: &Tap, channel: usize) -> u32 {
+        if self.selects_taps() && tap.texel.is_some() {
+            apply_select(self.state.select[channel], self.state.format, tap.channels)
+        } else {
+            tap.channels[channel]
+        }
+    }
+
     fn combine_channel(&self, footprint: &Footprint, channel: usize) -> u32 {
-        let value = |tap: &Tap| f32::from_bits(tap.channels[channel]);
+        let value = |tap: &Tap| f32::from_bits(self.channel(tap, channel));
         let one_tap = footprint.level_count == 1
             && footprint.filter == Filter::Point
             && (self.state.view != View::D3 || footprint.slice_filter == Filter::Point);
         if one_tap {
-            return footprint.taps[0][0][0][0].channels[channel];
+            return self.channel(&footprint.taps[0][0][0][0], channel);
         }
         let taps: Taps = footprint
             .taps
@@ -128,8 +203,11 @@ impl<'a> Sampler<'a> {
         result.to_bits()
     }
 
-    /// DST_SEL.
+    /// DST_SEL, unless the taps have gone through it.
     fn select(&self, channels: [u32; 4]) -> [u32; 4] {
+        if self.selects_taps() && self.state.op.kind != OpKind::Load {
+            return channels;
+        }
         self.state.select.map(|select| apply_select(select, self.state.format, channels))
     }
 

@@ -3,7 +3,9 @@
 use capture_format::{Column, Coords, LodSource, OpKind};
 
 use crate::{
+    reference::{coordinate::condition, derivatives::probe_place},
     refusal::Refusal,
+    rules::Rules,
     state::{State, View},
 };
 
@@ -24,6 +26,22 @@ pub struct Operands {
     pub clamp: Option<u32>,
     /// Texel offsets.
     pub offset: [i32; 3],
+    /// log2 of the number of probes of an anisotropic filter; 0 without one.
+    pub log2_probes: u32,
+    /// Change of each coordinate along the line of the probes.
+    pub major: [f32; 3],
+}
+
+impl Operands {
+    /// The operands of one probe of an anisotropic filter: moved along the line of the probes.
+    #[inline(always)]
+    #[must_use]
+    pub fn probe(&self, rules: &Rules, index: u32) -> Self {
+        let place = probe_place(index, self.log2_probes);
+        let coordinates =
+            std::array::from_fn(|n| (condition(rules, self.coordinates[n]) + self.major[n] * place).to_bits());
+        Self { coordinates, ..*self }
+    }
 }
 
 /// Where each operand stands in a row of the recorded coordinates.
@@ -35,6 +53,7 @@ pub struct OperandLayout {
     bias: Option<usize>,
     clamp: Option<usize>,
     offset: Option<usize>,
+    derivatives: [[Option<usize>; 3]; 2],
     explicit_lod: bool,
     /// Words in a row.
     pub stride: usize,
@@ -73,6 +92,10 @@ impl OperandLayout {
             bias: find(Column::Bias),
             clamp: find(Column::Clamp),
             offset: find(Column::Offset),
+            derivatives: [
+                [find(Column::Dudx), find(Column::Dvdx), find(Column::Dwdx)],
+                [find(Column::Dudy), find(Column::Dvdy), find(Column::Dwdy)],
+            ],
             explicit_lod: matches!(state.op.lod, LodSource::Explicit | LodSource::Zero),
             stride: coords.columns.len(),
         })
@@ -91,7 +114,23 @@ impl OperandLayout {
             bias: at(self.bias),
             clamp: self.clamp.map(|i| row[i]),
             offset: self.offset.map_or([0; 3], |i| unpack_offset(row[i])),
+            log2_probes: 0,
+            major: [0.0; 3],
         }
+    }
+
+    /// The coordinates in a row, as bits.
+    #[inline(always)]
+    #[must_use]
+    pub fn coordinates(&self, row: &[u32]) -> [u32; 3] {
+        self.coordinates.map(|index| index.map_or(0, |i| row[i]))
+    }
+
+    /// The derivatives along x and y given in a row, as bits.
+    #[inline(always)]
+    #[must_use]
+    pub fn derivatives(&self, row: &[u32]) -> [[u32; 3]; 2] {
+        self.derivatives.map(|side| side.map(|index| index.map_or(0, |i| row[i])))
     }
 }
 

@@ -1,10 +1,11 @@
 //! The profiles: which value each hardware has for each rule, and why.
 
 use super::{
-    Accumulation, BorderMissingChannel, BorderPrecision, BorderSwizzle, CoordinateProduct, CoordinateStep,
-    DenormalCoordinate, EdgeClamp, Evidence, EvidenceKind, ExplicitLodBias, HalfBorder, LayerRounding, LodRounding,
-    LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits, MipNearest, MipNearestLod, NanCoordinate, PointRounding,
-    ResultRounding, RuleId, Rules, SubtexelBits, TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
+    Accumulation, AnisotropyRule, BorderMissingChannel, BorderPrecision, BorderSwizzle, CoordinateProduct,
+    CoordinateStep, CubeCorner, DenormalCoordinate, EdgeClamp, Evidence, EvidenceKind, ExplicitLodBias, HalfBorder,
+    LayerRounding, LodDerivatives, LodRounding, LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits, MipNearest,
+    MipNearestLod, MipPointClamp, NanCoordinate, PerfFields, PointRounding, QuadDerivatives, ResultRounding, RuleId,
+    Rules, SubtexelBits, TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
 };
 
 /// One hardware's set of rules.
@@ -48,6 +49,12 @@ impl Profile {
             border_missing_channel: BorderMissingChannel::Border,
             border_precision: BorderPrecision::Fp32,
             layer_rounding: LayerRounding::NearestEven,
+            mip_point_clamp: MipPointClamp::ByField,
+            perf_fields: PerfFields::Ignored,
+            lod_derivatives: LodDerivatives::Length,
+            quad_derivatives: QuadDerivatives::Coarse,
+            anisotropy: AnisotropyRule::PowersOfTwo,
+            cube_corner: CubeCorner::Average,
         },
     };
 
@@ -82,6 +89,12 @@ impl Profile {
             border_missing_channel: BorderMissingChannel::One,
             border_precision: BorderPrecision::Cut11,
             layer_rounding: LayerRounding::NearestEven,
+            mip_point_clamp: MipPointClamp::Before,
+            perf_fields: PerfFields::Ignored,
+            lod_derivatives: LodDerivatives::Length,
+            quad_derivatives: QuadDerivatives::Coarse,
+            anisotropy: AnisotropyRule::PowersOfTwo,
+            cube_corner: CubeCorner::Average,
         },
     };
 
@@ -116,6 +129,12 @@ impl Profile {
             border_missing_channel: BorderMissingChannel::Border,
             border_precision: BorderPrecision::Fp32,
             layer_rounding: LayerRounding::NearestEven,
+            mip_point_clamp: MipPointClamp::Before,
+            perf_fields: PerfFields::Ignored,
+            lod_derivatives: LodDerivatives::Length,
+            quad_derivatives: QuadDerivatives::Fine,
+            anisotropy: AnisotropyRule::PowersOfTwo,
+            cube_corner: CubeCorner::Average,
         },
     };
 
@@ -203,6 +222,20 @@ fn gfx1035(rule: RuleId) -> Evidence {
         }
         RuleId::BorderMissingChannel => inferred("not measured for W through a selector"),
         RuleId::BorderPrecision => inferred("not measured for table colours"),
+        RuleId::MipPointClamp => inferred(
+            "radeonsi notes that MIP_POINT_PRECLAMP 1 clamps before the selection; what 0 does to a fraction is not measured",
+        ),
+        RuleId::PerfFields => {
+            inferred("PAL says that non-zero lets the hardware read one level or slice; from which LOD on is not known")
+        }
+        RuleId::LodDerivatives => {
+            inferred("D3D's and Vulkan's definition; the hardware's approximation is not measured")
+        }
+        RuleId::QuadDerivatives => inferred("one LOD a quad is what texture units are built for; not measured"),
+        RuleId::AnisotropyRule => documented(
+            "PAL's anisoThreshold: min(2^ceil(log2(ratio - threshold)), limit) probes; where they lie is inferred",
+        ),
+        RuleId::CubeCorner => inferred("Vulkan's recommendation; not measured"),
         RuleId::LayerRounding => {
             driver("Mesa inserts round-to-even on the layer for GFX10 because TRUNC_COORD would truncate it")
         }
@@ -237,6 +270,12 @@ fn h200(rule: RuleId) -> Evidence {
         RuleId::BorderMissingChannel | RuleId::BorderPrecision => {
             measured("H200, driver 580.159.04: custom border (0.3, 2.5, 700)")
         }
+        RuleId::MipPointClamp => measured("H200, driver 580.159.04: clamps 0.6 to 3.3"),
+        RuleId::PerfFields => inferred("fields of S# that Vulkan does not have"),
+        RuleId::LodDerivatives | RuleId::QuadDerivatives | RuleId::AnisotropyRule => {
+            inferred("Vulkan's definition; not measured")
+        }
+        RuleId::CubeCorner => inferred("Vulkan's recommendation; not measured"),
         RuleId::LayerRounding => measured("H200, driver 580.159.04: half up fails on 883 samples"),
     }
 }

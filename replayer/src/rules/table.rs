@@ -307,4 +307,42 @@ rules! {
         /// Down.
         Floor = "floor",
     }
+    /// When a point mip filter's LOD is clamped.
+    mip_point_clamp: MipPointClamp = "mip-point-clamp" {
+        /// As S#.MIP_POINT_PRECLAMP says: before a level is chosen when it is set, else the chosen level is clamped.
+        ByField = "by-field",
+        /// Before a level is chosen, always.
+        Before = "before",
+    }
+    /// What PERF_MIP and PERF_Z change.
+    perf_fields: PerfFields = "perf-fields" {
+        /// Nothing: levels and slices are blended as with 0.
+        Ignored = "ignored",
+    }
+    /// The length of the footprint's sides, for a LOD from derivatives.
+    lod_derivatives: LodDerivatives = "lod-derivatives" {
+        /// The length of the derivative vector in texels.
+        Length = "length",
+        /// Its largest component.
+        Largest = "largest",
+    }
+    /// Which differences in a 2x2 quad are the derivatives of a sample without given ones.
+    quad_derivatives: QuadDerivatives = "quad-derivatives" {
+        /// Those of the quad's first row and first column, for all four.
+        Coarse = "coarse",
+        /// Those of the sample's own row and column.
+        Fine = "fine",
+    }
+    /// How an anisotropic filter covers its footprint.
+    anisotropy: AnisotropyRule = "anisotropy" {
+        /// By a power of two of equally weighted probes along the longer side, at the LOD of a probe's share.
+        PowersOfTwo = "powers-of-two",
+    }
+    /// The value beyond a cube's corner, where no texel is.
+    cube_corner: CubeCorner = "cube-corner" {
+        /// The average of the three texels around the corner.
+        Average = "average",
+        /// The face's own texel at the corner.
+        OwnFace = "own-face",
+    }
 }

@@ -1,0 +1,221 @@
+//! The verdict on one dispatch.
+
+use std::{panic::AssertUnwindSafe, time::Instant};
+
+use capture_format::Dispatch;
+use serde::{Deserialize, Serialize};
+
+use super::{Against, Backend, Item, Pictures, Settings};
+use crate::{
+    compare::{Comparison, Operands, Options, compare},
+    execute::{ExecuteError, Executor},
+    path::{Failure, Path},
+    refusal::Refusal,
+    report::picture::{self, PictureSet},
+    results::{DispatchResult, Outcome, Status},
+    rules::Profile,
+};
+
+/// A verdict with the pictures that were asked for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Judged {
+    /// The verdict.
+    pub result: DispatchResult,
+    /// Result, oracle and heatmap.
+    pub pictures: Option<PictureSet>,
+    /// Whether the executor can not be used any more, because its device was lost.
+    pub executor_lost: bool,
+}
+
+impl Item {
+    /// A result without a verdict by comparison.
+    pub(super) fn without_result(&self, settings: &Settings, status: Status, reason: String) -> DispatchResult {
+        DispatchResult {
+            trace: self.trace.clone(),
+            dispatch: self.dispatch.clone(),
+            path: settings.path.name().to_owned(),
+            against: settings.against.name().to_owned(),
+            profile: settings.profile.clone().unwrap_or_else(|| self.profile.clone()),
+            executor: "none".to_owned(),
+            status,
+            samples: 0,
+            mismatched: 0,
+            max_ulp: 0,
+            causes: Vec::new(),
+            reason: Some(reason),
+            file: self.file.display().to_string(),
+            index: self.index,
+            grid: [0; 3],
+            op: String::new(),
+            device: String::new(),
+            driver: String::new(),
+            refused_field: None,
+            channels: [0; 4],
+            nan: 0,
+            sign_of_zero: 0,
+            digest: String::new(),
+            seconds: 0.0,
+            evaluate_seconds: 0.0,
+            outcome: Outcome::Expected,
+            expectation: None,
+            first: Vec::new(),
+            worst: Vec::new(),
+        }
+    }
+}
+
+/// Computes a dispatch and compares it. A panic in the path is a [`Status::Crash`].
+pub fn judge(
+    backend: &dyn Backend,
+    item: &Item,
+    dispatch: &Dispatch,
+    settings: &Settings,
+    mut executor: Option<&mut dyn Executor>,
+) -> Judged {
+    let start = Instant::now();
+    let mut result = item.without_result(settings, Status::NoOracle, String::new());
+    result.samples = dispatch.sample_count();
+    result.grid = dispatch.grid;
+    result.op = dispatch.op.to_string();
+    if let Some(executor) = &executor {
+        let info = executor.info();
+        result.executor = info.kind.to_owned();
+        result.device.clone_from(&info.device);
+        result.driver.clone_from(&info.driver);
+    }
+    let mut judged = Judged { result, pictures: None, executor_lost: false };
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        verdict(backend, dispatch, settings, &mut executor, &mut judged);
+    }));
+    if let Err(panic) = outcome {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("without a message");
+        judged.result.status = Status::Crash;
+        judged.result.reason = Some(format!("the path panicked: {text}"));
+        // What the executor holds after an unwind is unknown.
+        judged.executor_lost = true;
+    }
+    judged.result.seconds = start.elapsed().as_secs_f64();
+    judged
+}
+
+fn verdict(
+    backend: &dyn Backend,
+    dispatch: &Dispatch,
+    settings: &Settings,
+    executor: &mut Option<&mut dyn Executor>,
+    judged: &mut Judged,
+) {
+    let result = &mut judged.result;
+    if settings.against == Against::Oracle && dispatch.expected.is_none() {
+        result.reason = Some("the dispatch holds no expected results; --against PATH compares two paths".to_owned());
+        return;
+    }
+    let Some(profile) = Profile::by_name(&result.profile) else {
+        let known: Vec<_> = Profile::ALL.iter().map(|p| p.name).collect();
+        let refusal = Refusal {
+            field: "oracle.profile".to_owned(),
+            bits: None,
+            value: result.profile.clone(),
+            reason: format!("unknown profile, expected one of {}; --profile names another", known.join(", ")),
+        };
+        return fail(judged, Failure::Refused(refusal), None);
+    };
+    let mut run = |path: Path| {
+        let executor =
+            if path.needs_executor() { executor.as_mut().map(|e| &mut **e as &mut dyn Executor) } else { None };
+        backend.evaluate(dispatch, path, &profile, executor, settings.strict)
+    };
+
+    let start = Instant::now();
+    let got = run(settings.path);
+    result.evaluate_seconds = start.elapsed().as_secs_f64();
+    let got = match got {
+        Ok(words) => words,
+        Err(failure) => return fail(judged, failure, None),
+    };
+    result.digest = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytemuck::cast_slice(&got)));
+    let other;
+    let (expected, measured) = match settings.against {
+        Against::Path(path) => match run(path) {
+            Ok(words) => {
+                other = words;
+                (other.as_slice(), None)
+            }
+            Err(failure) => return fail(judged, failure, Some(path)),
+        },
+        Against::Oracle => match &dispatch.expected {
+            Some(expected) => (expected.words.as_slice(), expected.measured.as_deref()),
+            // Told above, before the path ran.
+            None => return,
+        },
+    };
+
+    let operands = Operands { grid: dispatch.grid, got: &got, expected, measured };
+    let options = Options { nan_payload: settings.nan_payload, ..Options::default() };
+    match compare(&operands, &options) {
+        Ok(comparison) => {
+            fill(result, &comparison);
+            let wanted = match settings.pictures {
+                Pictures::None => false,
+                Pictures::Mismatches => !comparison.is_match(),
+                Pictures::All => true,
+            };
+            if wanted {
+                judged.pictures = picture::draw(&operands, &comparison);
+            }
+        }
+        Err(error) => {
+            result.status = Status::Crash;
+            result.reason = Some(error.to_string());
+        }
+    }
+}
+
+fn fill(result: &mut DispatchResult, comparison: &Comparison) {
+    result.status = if comparison.is_match() { Status::Match } else { Status::Mismatch };
+    result.reason = None;
+    result.samples = comparison.samples;
+    result.mismatched = comparison.mismatched;
+    result.max_ulp = comparison.max_ulp;
+    result.channels = comparison.channels;
+    result.nan = comparison.nan;
+    result.sign_of_zero = comparison.sign_of_zero;
+    result.first.clone_from(&comparison.first);
+    result.worst.clone_from(&comparison.worst);
+}
+
+/// Turns a path's failure into a verdict. `against`: the failing path, when it is not the one under test.
+fn fail(judged: &mut Judged, failure: Failure, against: Option<Path>) {
+    let result = &mut judged.result;
+    let prefix = against.map_or_else(String::new, |path| format!("{path}: "));
+    let (status, text) = match failure {
+        Failure::Refused(refusal) => {
+            result.refused_field = Some(refusal.field.clone());
+            (Status::Refused, refusal.to_string())
+        }
+        Failure::Execute(error) => {
+            // After a timeout the device may still be busy with the run that was given up.
+            judged.executor_lost = matches!(error, ExecuteError::DeviceLost(_) | ExecuteError::Timeout(_));
+            let status = match &error {
+                ExecuteError::Unsupported(_) => {
+                    result.refused_field = Some("executor".to_owned());
+                    Status::Refused
+                }
+                ExecuteError::Timeout(_) => Status::Timeout,
+                ExecuteError::Unavailable(_)
+                | ExecuteError::InvalidJob(_)
+                | ExecuteError::Module(_)
+                | ExecuteError::DeviceLost(_)
+                | ExecuteError::OutOfMemory(_)
+                | ExecuteError::Driver(_) => Status::Crash,
+            };
+            (status, error.to_string())
+        }
+    };
+    result.status = status;
+    result.reason = Some(prefix + &text);
+}

@@ -1,0 +1,120 @@
+//! `emit`: the SPIR-V of a dispatch.
+
+use std::{
+    fmt::Write as _,
+    io::{IsTerminal as _, Write as _},
+    path::PathBuf,
+};
+
+use anyhow::Context as _;
+use capture_format::{Dispatch, Source, open};
+use clap::Args;
+use rspirv::binary::Disassemble as _;
+
+use super::{
+    Context,
+    console::write_bytes,
+    exit::{Exit, Failure, OrExit as _},
+};
+use crate::{
+    emulated::{self, ModuleKey, Slot},
+    materialise::materialise,
+    rules::Profile,
+};
+
+/// Emit the SPIR-V module that the emulated path runs for a dispatch
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  replayer emit a.texeltrace --dispatch ties --text\n  replayer emit a.texeltrace -o ties.spv && spirv-val --target-env vulkan1.1 ties.spv"
+)]
+pub(super) struct EmitArguments {
+    /// The trace or case
+    trace: PathBuf,
+    /// The dispatch, by number (from 0) or name
+    #[arg(long, value_name = "N|NAME", default_value = "0")]
+    dispatch: String,
+    /// The rules of this hardware; without it, those that the oracle follows
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Print a disassembly, with the values of the specialization constants
+    #[arg(long)]
+    text: bool,
+    /// The file to write [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &EmitArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let source = open(&arguments.trace).or_input()?;
+    let dispatch = find_dispatch(&source, &arguments.dispatch)?;
+    let name = arguments.profile.as_deref().unwrap_or(&source.oracle().profile);
+    let known: Vec<_> = Profile::ALL.iter().map(|p| p.name).collect();
+    let profile = Profile::by_name(name)
+        .ok_or_else(|| Failure::usage(format!("profile {name:?}: expected one of {} (--profile)", known.join(", "))))?;
+    let state = match materialise(&dispatch, &profile.rules) {
+        Ok(state) => state,
+        Err(refusal) => {
+            return Err(anyhow::anyhow!("{}: {}: refused: {refusal}", arguments.trace.display(), dispatch.name))
+                .or_input();
+        }
+    };
+    let module = emulated::module(&ModuleKey::of(&state, profile.rules))?;
+    if arguments.text {
+        let parsed = rspirv::dr::load_words(&module.words)
+            .map_err(|error| anyhow::anyhow!("the module does not parse: {error}"))?;
+        let mut text = String::new();
+        let specialization = emulated::specialize(&state);
+        writeln!(
+            text,
+            "; {} {}, profile {}, entry point {}",
+            source.name(),
+            dispatch.name,
+            profile.name,
+            emulated::ENTRY
+        )?;
+        for (id, value) in specialization {
+            let slot = Slot::ALL.iter().find(|&&slot| slot as u32 == id).map_or("", |slot| slot.name());
+            writeln!(text, "; SpecId {id} = {value} ({value:#x}) {slot}")?;
+        }
+        text += &parsed.disassemble();
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        match &arguments.output {
+            Some(path) => std::fs::write(path, text).with_context(|| path.display().to_string())?,
+            None => context.out.write_all(text.as_bytes())?,
+        }
+        return Ok(Exit::Success);
+    }
+    let bytes: Vec<u8> = module.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    match &arguments.output {
+        Some(path) => std::fs::write(path, bytes).with_context(|| path.display().to_string())?,
+        None if std::io::stdout().is_terminal() => {
+            return Err(Failure::usage(
+                "a module is binary: expected -o FILE, --text, or standard output that is no terminal",
+            ));
+        }
+        None => write_bytes(&bytes)?,
+    }
+    Ok(Exit::Success)
+}
+
+/// The dispatch of that number or name.
+pub(super) fn find_dispatch(source: &Source, text: &str) -> Result<Dispatch, Failure> {
+    let index = match (source.position(text), text.parse::<usize>()) {
+        (Some(index), _) => index,
+        (None, Ok(index)) if index < source.len() => index,
+        _ => {
+            let names = source.names();
+            let shown: Vec<_> = names.iter().take(8).copied().collect();
+            let more = if names.len() > shown.len() { ", …" } else { "" };
+            let path = source.path().display();
+            return Err(Failure::usage(format!(
+                "{path}: no dispatch {text:?}, expected a number below {} or one of {}{more}",
+                names.len(),
+                shown.join(", ")
+            )));
+        }
+    };
+    source.dispatch(index).or_input()
+}

@@ -1,0 +1,275 @@
+//! What a program reads and writes: buffers and images as the job binds them.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::StorageImage;
+use super::ir::{Atomic, BufferDecl, Descriptor, ImageDecl, POISON, Program};
+use super::Limits;
+use crate::execute::{Binding, ExecuteError, ImageDim, Job, Resource};
+
+/// Words that are read only, or shared by all threads.
+#[derive(Clone, Copy)]
+pub(super) enum Words<'a> {
+    Fixed(&'a [u32]),
+    Shared(&'a [AtomicU32]),
+}
+
+impl Words<'_> {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Fixed(w) => w.len(),
+            Self::Shared(w) => w.len(),
+        }
+    }
+
+    #[inline(always)]
+    pub fn get(&self, n: usize) -> Option<u32> {
+        match self {
+            Self::Fixed(w) => w.get(n).copied(),
+            Self::Shared(w) => w.get(n).map(|w| w.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Replaces the bits of the mask in a word; false when it is not there.
+    #[inline(always)]
+    pub fn set(&self, n: usize, value: u32, mask: u32) -> bool {
+        let Self::Shared(words) = self else { return false };
+        let Some(word) = words.get(n) else { return false };
+        if mask == u32::MAX {
+            word.store(value, Ordering::Relaxed);
+        } else {
+            // Two operations, each of which leaves the other bits to other invocations.
+            word.fetch_and(!mask | value, Ordering::Relaxed);
+            word.fetch_or(value & mask, Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// The value before an atomic operation.
+    pub fn atomic(&self, n: usize, kind: Atomic, value: u32, comparator: u32) -> Option<u32> {
+        if kind == Atomic::Load {
+            return match self {
+                Self::Fixed(w) => w.get(n).copied(),
+                Self::Shared(w) => w.get(n).map(|w| w.load(Ordering::Acquire)),
+            };
+        }
+        let Self::Shared(words) = self else { return None };
+        let word = words.get(n)?;
+        let update = |old| Some(kind.apply(old, value, comparator));
+        word.fetch_update(Ordering::AcqRel, Ordering::Acquire, update).ok()
+    }
+}
+
+/// A level of an image.
+struct Level {
+    /// First texel.
+    first: u32,
+    width: u32,
+    height: u32,
+    /// Slices or layers.
+    depth: u32,
+}
+
+/// An image as it is bound.
+pub(super) struct View<'a> {
+    levels: Vec<Level>,
+    extent: [u32; 3],
+    layers: u32,
+    pub texel_words: usize,
+    pub words: Words<'a>,
+}
+
+impl View<'_> {
+    /// Index of a texel, [`POISON`] when it is not there.
+    #[inline(always)]
+    pub fn address(&self, x: u32, y: u32, z: u32, level: u32) -> u32 {
+        let Some(l) = self.levels.get(level as usize) else { return POISON };
+        if x >= l.width || y >= l.height || z >= l.depth {
+            return POISON;
+        }
+        // All texels of the image fit 32 bits.
+        l.first + (z * l.height + y) * l.width + x
+    }
+
+    /// Field `k` of a query at a level.
+    pub fn query(&self, k: u8, level: u32) -> Option<u32> {
+        if k == 4 {
+            return Some(self.levels.len() as u32);
+        }
+        let l = self.levels.get(level as usize)?;
+        Some(match k {
+            0 => l.width,
+            1 => l.height,
+            2 => (self.extent[2] >> level).max(1),
+            3 => self.layers,
+            _ => self.layers / 6,
+        })
+    }
+}
+
+/// All that a program accesses.
+pub(super) struct Resources<'a> {
+    pub buffers: Vec<Words<'a>>,
+    pub images: Vec<View<'a>>,
+}
+
+/// Storage for the outputs of a job: a buffer for each binding, empty for those that are no output.
+pub(super) fn outputs(job: &Job<'_>, limits: &Limits) -> Result<Vec<Vec<AtomicU32>>, ExecuteError> {
+    let mut total = 0usize;
+    let mut list = vec![];
+    for b in job.bindings {
+        let Resource::Output(words) = b.resource else {
+            list.push(vec![]);
+            continue;
+        };
+        total = total.saturating_add(words);
+        if total > limits.memory_bytes / 4 {
+            return Err(ExecuteError::OutOfMemory(format!(
+                "outputs of {total} words, at most {} bytes are accepted",
+                limits.memory_bytes
+            )));
+        }
+        let mut buffer = Vec::new();
+        buffer
+            .try_reserve_exact(words)
+            .map_err(|_| ExecuteError::OutOfMemory(format!("an output of {words} words does not fit")))?;
+        buffer.extend((0..words).map(|_| AtomicU32::new(0)));
+        list.push(buffer);
+    }
+    Ok(list)
+}
+
+impl<'a> Resources<'a> {
+    /// Finds what the program names among what the job binds.
+    pub fn new(
+        program: &Program,
+        job: &Job<'a>,
+        outputs: &'a [Vec<AtomicU32>],
+        storage: &'a [(&StorageImage, Vec<AtomicU32>)],
+    ) -> Result<Self, ExecuteError> {
+        let find = |d: &Descriptor| -> Option<(usize, &Binding<'a>)> {
+            job.bindings.iter().enumerate().find(|(_, b)| (b.set, b.binding) == (d.set, d.binding))
+        };
+        let mut buffers = vec![];
+        for decl in &program.buffers {
+            buffers.push(match decl {
+                BufferDecl::Push => Words::Fixed(job.push_constants),
+                BufferDecl::Bound(d) => match find(d) {
+                    Some((_, Binding { resource: Resource::Input(_), .. })) if d.written => {
+                        return Err(invalid(d, "is bound as an input, but the module writes it"));
+                    }
+                    Some((_, Binding { resource: Resource::Input(words), .. })) => Words::Fixed(words),
+                    Some((n, Binding { resource: Resource::Output(_), .. })) => Words::Shared(&outputs[n]),
+                    Some(_) => return Err(invalid(d, "is an image, but the module has a buffer there")),
+                    // As in Vulkan, what is not used need not be bound.
+                    None if !uses_buffer(program, buffers.len()) => Words::Fixed(&[]),
+                    None => return Err(invalid(d, "is not bound")),
+                },
+            });
+        }
+        let mut images = vec![];
+        for (d, decl) in &program.images {
+            let stored = storage.iter().find(|(s, _)| (s.set, s.binding) == (d.set, d.binding));
+            if let (true, Some((image, texels))) = (decl.storage, stored) {
+                let words = Words::Shared(texels);
+                images.push(view(d, *decl, image.dim, image.extent, image.layers, 1, words)?);
+                continue;
+            }
+            match find(d) {
+                Some((_, Binding { resource: Resource::Image(image), .. })) => {
+                    if d.written {
+                        return Err(invalid(d, "is a read-only image, but the module writes it"));
+                    }
+                    if decl.words != 1 {
+                        return Err(invalid(d, "is an R32_UINT image, but the module declares another format"));
+                    }
+                    let words = Words::Fixed(image.texels);
+                    images.push(view(d, *decl, image.dim, image.extent, image.layers, image.levels, words)?);
+                }
+                Some(_) => return Err(invalid(d, "is a buffer, but the module has an image there")),
+                None if !uses_image(program, images.len()) => images.push(View {
+                    levels: vec![],
+                    extent: [0; 3],
+                    layers: 0,
+                    texel_words: 1,
+                    words: Words::Fixed(&[]),
+                }),
+                None => return Err(invalid(d, "is not bound")),
+            }
+        }
+        Ok(Self { buffers, images })
+    }
+}
+
+fn uses_buffer(program: &Program, n: usize) -> bool {
+    use super::ir::Op;
+    let mut insts = program.blocks.iter().flat_map(|b| &b.insts);
+    insts.any(|i| {
+        matches!(i.op, Op::LoadBuffer | Op::StoreBuffer | Op::AtomicBuffer | Op::ArrayLength) && i.imm as usize == n
+    })
+}
+
+fn uses_image(program: &Program, n: usize) -> bool {
+    use super::ir::Op;
+    let mut insts = program.blocks.iter().flat_map(|b| &b.insts);
+    insts.any(|i| {
+        matches!(i.op, Op::TexelAddress | Op::LoadTexel | Op::StoreTexel | Op::AtomicTexel | Op::ImageQuery)
+            && i.imm as usize == n
+    })
+}
+
+fn invalid(d: &Descriptor, text: &str) -> ExecuteError {
+    ExecuteError::InvalidJob(format!("set {}, binding {} ({}) {text}", d.set, d.binding, d.name))
+}
+
+fn view<'a>(
+    d: &Descriptor,
+    decl: ImageDecl,
+    dim: ImageDim,
+    extent: [u32; 3],
+    layers: u32,
+    levels: u32,
+    words: Words<'a>,
+) -> Result<View<'a>, ExecuteError> {
+    let fits = match dim {
+        ImageDim::D1 => (decl.dim, decl.arrayed, decl.cube) == (1, false, false),
+        ImageDim::D1Array => (decl.dim, decl.arrayed, decl.cube) == (1, true, false),
+        ImageDim::D2 => (decl.dim, decl.arrayed, decl.cube) == (2, false, false),
+        ImageDim::D2Array => decl.dim == 2 && (decl.arrayed || decl.cube),
+        ImageDim::D3 => (decl.dim, decl.arrayed) == (3, false),
+    };
+    if !fits {
+        return Err(invalid(d, &format!("is a {dim:?} image, but the module declares another dimension")));
+    }
+    if extent.contains(&0) || layers == 0 || levels == 0 || levels > 32 {
+        return Err(invalid(d, &format!("has extent {extent:?}, {layers} layers and {levels} levels")));
+    }
+    let one = |n: usize| extent[n] == 1;
+    let flat = match dim {
+        ImageDim::D1 => one(1) && one(2) && layers == 1,
+        ImageDim::D1Array => one(1) && one(2),
+        ImageDim::D2 => one(2) && layers == 1,
+        ImageDim::D2Array => one(2),
+        ImageDim::D3 => layers == 1,
+    };
+    if !flat {
+        return Err(invalid(d, &format!("is {dim:?}, but has extent {extent:?} and {layers} layers")));
+    }
+    let mut list = vec![];
+    let mut first = 0u64;
+    for level in 0..levels {
+        let [width, height, depth] = extent.map(|e| (e >> level).max(1));
+        let depth = if dim == ImageDim::D3 { depth } else { layers };
+        let count = u128::from(width) * u128::from(height) * u128::from(depth);
+        let next = u128::from(first) + count;
+        let start = u32::try_from(first).unwrap_or(POISON);
+        list.push(Level { first: start, width, height, depth });
+        first = u64::try_from(next).unwrap_or(u64::MAX).min(u64::MAX / 2);
+    }
+    let texel_words = usize::from(decl.words);
+    let expected = first.saturating_mul(texel_words as u64);
+    if expected != words.len() as u64 || first >= u64::from(POISON) {
+        return Err(invalid(d, &format!("has {} words, its levels need {expected}", words.len())));
+    }
+    Ok(View { levels: list, extent, layers, texel_words, words })
+}

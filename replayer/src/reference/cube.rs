@@ -1,0 +1,161 @@
+//! Cubes: faces, and the texels beyond a face's edges.
+//!
+//! The face coordinates are those of the cube instructions: `s`, `t` in 1..2 and the face number, +X, -X, +Y, -Y, +Z, -Z.
+
+/// Which direction the s axis, the t axis and the outward normal of each face have: axis 0 to 2 (x, y, z) and sign.
+pub const FACES: [[(usize, i32); 3]; 6] = [
+    [(2, -1), (1, -1), (0, 1)],
+    [(2, 1), (1, -1), (0, -1)],
+    [(0, 1), (2, 1), (1, 1)],
+    [(0, 1), (2, -1), (1, -1)],
+    [(0, 1), (1, -1), (2, 1)],
+    [(0, -1), (1, -1), (2, -1)],
+];
+
+/// What lies beyond an edge of a face: the face there, and how a texel's place on it follows from the place along the edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// The face beyond the edge.
+    pub face: u32,
+    /// Whether the edge runs along the neighbour's s axis (else along t).
+    pub along_s: bool,
+    /// Whether the place along the edge counts the other way there.
+    pub reversed: bool,
+    /// Whether the edge is at the neighbour's last texel (else at its first), across the edge's direction.
+    pub at_last: bool,
+}
+
+/// The four edges of each face: s below 0, s beyond the last, t below 0, t beyond the last.
+pub const NEIGHBOURS: [[Neighbour; 4]; 6] = neighbours();
+
+const fn neighbours() -> [[Neighbour; 4]; 6] {
+    let none = Neighbour { face: 0, along_s: false, reversed: false, at_last: false };
+    let mut all = [[none; 4]; 6];
+    let mut face = 0;
+    while face < 6 {
+        let mut edge = 0;
+        while edge < 4 {
+            all[face][edge] = neighbour(face, edge);
+            edge += 1;
+        }
+        face += 1;
+    }
+    all
+}
+
+/// Folds the cube's surface over an edge: the neighbour's normal is the direction that the edge lies in, and this face's
+/// normal is the direction that leads back across the edge.
+const fn neighbour(face: usize, edge: usize) -> Neighbour {
+    let [s, t, normal] = FACES[face];
+    let (across, along) = if edge < 2 { (s, t) } else { (t, s) };
+    let sign = if edge % 2 == 0 { -1 } else { 1 };
+    let mut found = 0;
+    while found < 6 {
+        let outward = FACES[found][2];
+        if outward.0 == across.0 && outward.1 == across.1 * sign {
+            break;
+        }
+        found += 1;
+    }
+    let [other_s, other_t, _] = FACES[found];
+    let along_s = other_s.0 == along.0;
+    let (other_along, other_across) = if along_s { (other_s, other_t) } else { (other_t, other_s) };
+    Neighbour { face: found as u32, along_s, reversed: other_along.1 != along.1, at_last: other_across.1 == normal.1 }
+}
+
+/// The face and texel that indices up to one texel beyond a face's edges name, on faces of `size` texels; `None` beyond a
+/// corner, where no texel is.
+#[inline(always)]
+#[must_use]
+pub fn across_edges(face: u32, i: i32, j: i32, size: u32) -> Option<(u32, u32, u32)> {
+    let last = size as i32 - 1;
+    let (out_s, out_t) = (i < 0 || i > last, j < 0 || j > last);
+    let edge = match (out_s, out_t) {
+        (false, false) => return Some((face, i as u32, j as u32)),
+        (true, true) => return None,
+        (true, false) => usize::from(i > last),
+        (false, true) => 2 + usize::from(j > last),
+    };
+    let to = NEIGHBOURS[face as usize][edge];
+    let along = if out_s { j } else { i };
+    let along = if to.reversed { last - along } else { along } as u32;
+    let across = if to.at_last { last as u32 } else { 0 };
+    Some(if to.along_s { (to.face, along, across) } else { (to.face, across, along) })
+}
+
+/// Turns a direction into `s`, `t` (around 1.5) and face, as the cube instructions and the division around them do.
+///
+/// The quotients are rounded once to FP32 (the hardware's reciprocal is not modelled), as FP32 bits.
+#[must_use]
+pub fn face_coordinates(direction: [f32; 3]) -> [u32; 3] {
+    let [x, y, z] = direction.map(f32::abs);
+    let axis = if z >= x && z >= y {
+        2
+    } else if y >= x {
+        1
+    } else {
+        0
+    };
+    let face = 2 * axis + usize::from(direction[axis] < 0.0);
+    let [s, t, _] = FACES[face];
+    let along = |(minor, sign): (usize, i32)| {
+        let quotient = f64::from(direction[minor]) * f64::from(sign) / (2.0 * f64::from(direction[axis].abs()));
+        (quotient as f32 + 1.5).to_bits()
+    };
+    [along(s), along(t), (face as f32).to_bits()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The centre of a texel as a point on the cube's surface, in halves of a texel.
+    fn point(face: u32, i: i32, j: i32, size: i32) -> [i32; 3] {
+        let [s, t, normal] = FACES[face as usize];
+        let mut p = [0; 3];
+        p[normal.0] = normal.1 * size;
+        p[s.0] = s.1 * (2 * i + 1 - size);
+        p[t.0] = t.1 * (2 * j + 1 - size);
+        p
+    }
+
+    #[test]
+    fn texels_beyond_an_edge_are_the_nearest_on_the_neighbour() {
+        let size = 4;
+        for face in 0..6 {
+            for k in 0..size {
+                for (i, j) in [(-1, k), (size, k), (k, -1), (k, size)] {
+                    let (other, a, b) = across_edges(face, i, j, size as u32).unwrap();
+                    assert_ne!(other, face);
+                    // The texel inside the edge and the one beyond it lie half a texel from the edge each: they differ by
+                    // one half-step in two directions and by none in the third.
+                    let inside = point(face, i.clamp(0, size - 1), j.clamp(0, size - 1), size);
+                    let beyond = point(other, a as i32, b as i32, size);
+                    let mut apart: Vec<i32> = (0..3).map(|n| (inside[n] - beyond[n]).abs()).collect();
+                    apart.sort_unstable();
+                    assert_eq!(apart, [0, 1, 1], "face {face} ({i}, {j}) -> face {other} ({a}, {b})");
+                }
+            }
+            assert_eq!(across_edges(face, -1, size, size as u32), None);
+            assert_eq!(across_edges(face, 2, 3, size as u32), Some((face, 2, 3)));
+        }
+    }
+
+    #[test]
+    fn directions_name_face_centres_and_ties_prefer_z_then_y() {
+        let centre = 1.5f32.to_bits();
+        for (direction, face) in [
+            ([1.0, 0.0, 0.0], 0.0f32),
+            ([-2.0, 0.0, 0.0], 1.0),
+            ([0.0, 3.0, 0.0], 2.0),
+            ([0.0, -1.0, 0.0], 3.0),
+            ([0.0, 0.0, 1.0], 4.0),
+            ([0.0, 0.0, -1.0], 5.0),
+        ] {
+            assert_eq!(face_coordinates(direction), [centre, centre, face.to_bits()]);
+        }
+        assert_eq!(f32::from_bits(face_coordinates([1.0, 1.0, 1.0])[2]), 4.0);
+        assert_eq!(f32::from_bits(face_coordinates([1.0, 1.0, 0.5])[2]), 2.0);
+        assert_eq!(face_coordinates([0.5, 0.25, 1.0]).map(f32::from_bits), [1.75, 1.375, 4.0]);
+    }
+}

@@ -1,0 +1,126 @@
+//! From derivatives of the coordinates to a level of detail, and to the probes of an anisotropic filter.
+
+use crate::{
+    reference::coordinate::condition,
+    rules::{LodDerivatives, Rules},
+    state::{Anisotropy, State},
+};
+
+/// A level of detail that was computed, and how many probes an anisotropic filter takes along which line.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Computed {
+    /// log2 of the footprint's length (over the number of probes), before bias and clamps.
+    pub lod: f32,
+    /// log2 of the number of probes.
+    pub log2_probes: u32,
+    /// Change of each coordinate along the footprint's longer side.
+    pub major: [f32; 3],
+}
+
+/// Coefficients of log2(1 + f) / f on 0..1, lowest power first: Chebyshev interpolation, error of log2 below 2^-19.
+///
+/// How the hardware takes the logarithm is not known; LODs are used in steps of 1/256.
+pub const LOG2_COEFFICIENTS: [f32; 7] =
+    [1.442_693, -0.721_144_1, 0.477_496_36, -0.338_377_2, 0.213_943_21, -0.094_626_81, 0.020_016_65];
+
+/// The lowest and highest LOD that [`half_log2`] gives, for 0 and for infinity.
+pub const LOG2_LIMIT: f32 = 64.0;
+
+/// `log2(square) / 2` for a sum of squares, in FP32 with a fixed order of operations; ±64 for 0 and infinity.
+#[inline(always)]
+#[must_use]
+pub fn half_log2(square: f32) -> f32 {
+    let bits = square.to_bits();
+    if bits < 0x0080_0000 {
+        return -LOG2_LIMIT;
+    }
+    if bits >= 0x7f80_0000 {
+        return LOG2_LIMIT;
+    }
+    let exponent = (bits >> 23) as i32 - 127;
+    let f = f32::from_bits(bits & 0x007f_ffff | 0x3f80_0000) - 1.0;
+    let polynomial = LOG2_COEFFICIENTS.iter().rev().fold(0.0f32, |sum, c| sum * f + c);
+    (exponent as f32 + polynomial * f) * 0.5
+}
+
+/// Computes the level of detail from the derivatives along x and y of each coordinate, as FP32 bits.
+///
+/// The footprint's sides are the lengths of the two derivative vectors in texels of the view's first level; the LOD is log2
+/// of the longer one. With anisotropy the longer side is covered by the smallest power of two of probes that is at least
+/// the sides' ratio less ANISO_THRESHOLD (PAL's anisoThreshold), and the LOD is that of a probe's share.
+#[must_use]
+pub fn computed(rules: &Rules, state: &State, derivatives: &[[u32; 3]; 2]) -> Computed {
+    let size = state.extent.level_size(state.base_level);
+    let axes = state.view.axes();
+    let side = |derivative: &[u32; 3]| {
+        (0..axes).fold(0.0f32, |sum, axis| {
+            let along = condition(rules, derivative[axis]);
+            let texels = if state.unnormalized { along } else { along * size[axis] as f32 };
+            match rules.lod_derivatives {
+                LodDerivatives::Length => sum + texels * texels,
+                LodDerivatives::Largest => sum.max(texels * texels),
+            }
+        })
+    };
+    let sides = derivatives.each_ref().map(side);
+    let x_is_longer = sides[0] >= sides[1];
+    let (long, short) = if x_is_longer { (sides[0], sides[1]) } else { (sides[1], sides[0]) };
+    let log2_probes = state.anisotropy.map_or(0, |a| log2_probes(a, long, short));
+    let major = &derivatives[usize::from(!x_is_longer)];
+    Computed {
+        lod: half_log2(long) - log2_probes as f32,
+        log2_probes,
+        major: std::array::from_fn(|axis| if axis < axes { condition(rules, major[axis]) } else { 0.0 }),
+    }
+}
+
+/// The smallest k, up to the limit, with `2^k >= ratio - threshold`, by comparing squares.
+#[inline(always)]
+fn log2_probes(anisotropy: Anisotropy, long: f32, short: f32) -> u32 {
+    (0..anisotropy.log2_ratio).find(|&k| long <= short * ratio_square(anisotropy, k)).unwrap_or(anisotropy.log2_ratio)
+}
+
+/// The square of the largest ratio that `2^k` probes serve.
+#[inline(always)]
+#[must_use]
+pub fn ratio_square(anisotropy: Anisotropy, k: u32) -> f32 {
+    let ratio = (1u32 << k) as f32 + anisotropy.threshold as f32 * 0.125;
+    ratio * ratio
+}
+
+/// Where probe `index` of `2^log2_probes` lies on the footprint's longer side, -0.5 to 0.5: the middle of its share.
+#[inline(always)]
+#[must_use]
+pub fn probe_place(index: u32, log2_probes: u32) -> f32 {
+    (2 * index + 1) as f32 * (0.5 / (1u32 << log2_probes) as f32) - 0.5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_logarithm_is_within_a_fraction_of_a_lod_step() {
+        for n in 1..4_000 {
+            let x = 1.005f32.powi(n - 2000);
+            let exact = (f64::from(x).log2() * 0.5) as f32;
+            assert!((half_log2(x) - exact).abs() < 4e-6, "{x} {} {exact}", half_log2(x));
+        }
+        assert_eq!(half_log2(1.0), 0.0);
+        assert_eq!(half_log2(4.0), 1.0);
+        assert_eq!(half_log2(0.0625), -2.0);
+        assert_eq!((half_log2(0.0), half_log2(f32::INFINITY)), (-64.0, 64.0));
+    }
+
+    #[test]
+    fn probes_cover_the_ratio_and_lie_symmetrically() {
+        let a = Anisotropy { log2_ratio: 4, threshold: 0 };
+        for (long, expected) in [(1.0, 0), (1.1, 1), (2.0, 1), (2.1, 2), (4.0, 2), (9.0, 4), (100.0, 4)] {
+            assert_eq!(log2_probes(a, long * long, 1.0), expected, "{long}");
+        }
+        let a = Anisotropy { log2_ratio: 2, threshold: 4 };
+        assert_eq!([1.5, 1.6, 2.5, 2.6].map(|l: f32| log2_probes(a, l * l, 1.0)), [0, 1, 1, 2]);
+        assert_eq!([0, 1, 2, 3].map(|i| probe_place(i, 2)), [-0.375, -0.125, 0.125, 0.375]);
+        assert_eq!(probe_place(0, 0), 0.0);
+    }
+}
