@@ -7,7 +7,7 @@ use replayer::{
     rules::{Profile, RuleId},
 };
 
-use super::compare::{Difference, Number};
+use super::compare::{Number, difference};
 
 /// One explanation of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Causes for SingleRules {
                 return Err("the dispatch has no such sample".to_owned());
             }
             let number = super::outcome::number_of_state(&state);
-            if Difference::of(0, sampler.sample(sample), words, measured, number).is_none() {
+            if difference(sampler.sample(sample), words, measured, number).is_none() {
                 causes.push(Cause {
                     rule: change.rule,
                     has: profile.rules.value_name(change.rule),
@@ -64,5 +64,5 @@ impl Causes for SingleRules {
 pub fn differs(dispatch: &Dispatch, got: [u32; 4], sample: usize, number: Number) -> bool {
     let Some(expected) = &dispatch.expected else { return false };
     let Some(words) = expected.sample(sample) else { return false };
-    Difference::of(0, got, words, expected.measured_channels(sample), number).is_some()
+    difference(got, words, expected.measured_channels(sample), number).is_some()
 }

@@ -73,9 +73,11 @@ impl fmt::Display for ProfileChoice {
 /// What runs SPIR-V.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ExecutorChoice {
-    /// The best Vulkan device.
+    /// The best Vulkan device, or the embedded executor when there is none.
     #[default]
     Auto,
+    /// The embedded executor, which needs no driver.
+    Embedded,
     /// A Vulkan device by name.
     Vulkan(String),
 }
@@ -84,6 +86,7 @@ impl fmt::Display for ExecutorChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("auto"),
+            Self::Embedded => f.write_str("embedded"),
             Self::Vulkan(name) => write!(f, "vulkan: {name}"),
         }
     }

@@ -16,13 +16,10 @@ use replayer::{
 };
 
 use super::{
-    compare::compare,
+    compare::{Operands, compare, options},
     outcome::{Outcome, Sizes, Summary, number_of},
     stats::Stats,
 };
-
-/// Differing samples that are kept in order of their size.
-pub const WORST: usize = 10_000;
 
 /// Samples in a slab: large enough that a device is kept busy, small enough that giving up is felt at once.
 const SLAB: u64 = 1 << 20;
@@ -142,9 +139,21 @@ pub fn run(
         Err(failure) => outcome.summary = Summary::of_failure(samples, &failure),
         Ok(words) => {
             let expected = outcome.dispatch.expected.as_ref();
-            outcome.comparison =
-                expected.map(|e| compare(&words, &e.words, e.measured.as_deref(), number, WORST));
-            outcome.summary = Summary::of(samples, outcome.comparison.as_ref());
+            let compared = expected.map(|e| {
+                let measured = e.measured.as_deref();
+                let operands = Operands { grid: outcome.dispatch.grid, got: &words, expected: &e.words, measured };
+                compare(&operands, &options(number))
+            });
+            outcome.summary = match compared.transpose() {
+                Ok(comparison) => {
+                    outcome.comparison = comparison;
+                    Summary::of(samples, outcome.comparison.as_ref())
+                }
+                Err(error) => {
+                    let advice = "The recorded results do not fill the grid; record the dispatch again.";
+                    Summary { samples, ..Summary::unreadable(error.to_string(), advice) }
+                }
+            };
             if let Some(comparison) = &outcome.comparison {
                 outcome.sizes = Sizes::of(&words, &outcome.dispatch, comparison, number);
             }

@@ -10,8 +10,7 @@ use capture_format::{CaseOptions, Coords, Dispatch, Expected, Oracle, Trace, wri
 use exr::prelude::{AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, LayerAttributes, WritableImage as _};
 
 use super::{
-    compare::{Difference, Number},
-    navigate,
+    compare::Number,
     number::{decimal, hex_float, word},
     outcome::Outcome,
     raster::{Picture, Plane},
@@ -120,24 +119,15 @@ pub fn exr(plane: &Plane, z: u32, number: Number, path: &Path) -> Result<(), Exp
 pub fn csv(outcome: &Outcome, path: &Path) -> Result<(), ExportError> {
     let fail = |source| ExportError::Io { path: path.to_owned(), source };
     let nothing = ExportError::Nothing("nothing was compared, so there are no differing samples to export");
-    let (Some(comparison), Some(words), Some(expected)) =
-        (&outcome.comparison, &outcome.words, &outcome.dispatch.expected)
-    else {
-        return Err(nothing);
-    };
+    let Some(comparison) = &outcome.comparison else { return Err(nothing) };
     let mut file = BufWriter::new(File::create(path).map_err(fail)?);
     let mut write = || -> std::io::Result<()> {
         writeln!(file, "x,y,z,channel,got,expected,got_hex_float,expected_hex_float,got_value,expected_value,ulp")?;
-        for index in (0..comparison.mismatches.len()).filter(|&i| comparison.mismatches.contains(i)) {
-            let (Some(got), Some(wanted)) = (words.get(index * 4..index * 4 + 4), expected.sample(index)) else {
-                continue;
-            };
-            let got: [u32; 4] = std::array::from_fn(|c| got[c]);
-            let measured = expected.measured_channels(index);
-            let Some(found) = Difference::of(index as u64, got, wanted, measured, outcome.number) else { continue };
-            let [x, y, z] = navigate::position(index, outcome.dispatch.grid);
+        for index in comparison.mismatches.iter() {
+            let Some(found) = outcome.difference(index) else { continue };
+            let [x, y, z] = found.position;
             for c in (0..4).filter(|c| found.channels >> c & 1 == 1) {
-                let (g, e) = (got[c], wanted[c]);
+                let (g, e) = (found.got[c], found.expected[c]);
                 writeln!(
                     file,
                     "{x},{y},{z},{},{},{},{},{},{},{},{}",

@@ -8,7 +8,7 @@ pub enum Order {
     /// x fastest, then y, then z.
     #[default]
     Scan,
-    /// Largest distance first, among the largest [`super::evaluate::WORST`].
+    /// Largest distance first, among the largest [`super::compare::WORST`].
     Size,
 }
 
@@ -85,9 +85,76 @@ pub fn index(at: [u32; 3], grid: [u32; 3]) -> Option<usize> {
     inside.then(|| (z * grid[1] as usize + y) * grid[0] as usize + x)
 }
 
+/// How the samples of a grid are laid out as images.
+///
+/// A grid of one long row is folded, so that it fills an area: row by row from the left, the last row may be short. Every
+/// other grid is shown as it is, slice by slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Layout {
+    grid: [u32; 3],
+    columns: u32,
+}
+
+impl Layout {
+    /// A row of more samples is folded.
+    const FOLD_FROM: u32 = 512;
+
+    /// The layout of a grid.
+    #[must_use]
+    pub fn of(grid: [u32; 3]) -> Self {
+        let [width, height, depth] = grid;
+        let fold = height == 1 && depth == 1 && width > Self::FOLD_FROM;
+        let columns = if fold { (f64::from(width).sqrt() as u32).next_power_of_two() } else { width };
+        Self { grid, columns }
+    }
+
+    /// Whether rows are not those of the grid.
+    #[must_use]
+    pub fn is_folded(self) -> bool {
+        self.columns != self.grid[0]
+    }
+
+    /// Width and height of an image.
+    #[must_use]
+    pub fn size(self) -> [u32; 2] {
+        let [width, height, _] = self.grid;
+        if self.is_folded() { [self.columns, width.div_ceil(self.columns)] } else { [width, height] }
+    }
+
+    /// Number of images.
+    #[must_use]
+    pub fn slices(self) -> u32 {
+        self.grid[2]
+    }
+
+    /// The sample at a place of an image.
+    #[must_use]
+    #[inline]
+    pub fn index(self, x: u32, y: u32, slice: u32) -> Option<usize> {
+        if self.is_folded() {
+            let index = y as usize * self.columns as usize + x as usize;
+            (x < self.columns && index < self.grid[0] as usize && slice == 0).then_some(index)
+        } else {
+            index([x, y, slice], self.grid)
+        }
+    }
+
+    /// Where a sample is: x and y in its image, and the image.
+    #[must_use]
+    pub fn place(self, index: usize) -> ([u32; 2], u32) {
+        if self.is_folded() {
+            let columns = self.columns as usize;
+            ([(index % columns) as u32, (index / columns) as u32], 0)
+        } else {
+            let [x, y, z] = position(index, self.grid);
+            ([x, y], z)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{super::compare::*, *};
+    use super::{super::compare::compare_row, *};
 
     fn comparison() -> Comparison {
         let expected = vec![0u32; 4 * 200];
@@ -95,7 +162,7 @@ mod tests {
         got[4 * 3] = 5;
         got[4 * 70 + 1] = 90;
         got[4 * 199 + 3] = 7;
-        compare(&got, &expected, None, Number::Float, 2)
+        compare_row(&got, &expected, 2)
     }
 
     #[test]
@@ -120,9 +187,25 @@ mod tests {
 
     #[test]
     fn nothing_differs() {
-        let c = compare(&[1, 2, 3, 4], &[1, 2, 3, 4], None, Number::Float, 8);
+        let c = compare_row(&[1, 2, 3, 4], &[1, 2, 3, 4], 8);
         assert_eq!(step(&c, Order::Scan, None, Step::Next), None);
         assert_eq!(step(&c, Order::Size, None, Step::Next), None);
+    }
+
+    #[test]
+    fn long_rows_are_folded() {
+        let layout = Layout::of([2160, 1, 1]);
+        assert_eq!((layout.size(), layout.is_folded()), ([64, 34], true));
+        for index in [0, 63, 64, 2159] {
+            let ([x, y], slice) = layout.place(index);
+            assert_eq!(layout.index(x, y, slice), Some(index));
+        }
+        assert_eq!(layout.index(63, 33, 0), None, "past the last sample");
+        assert_eq!(layout.index(64, 0, 0), None);
+        for grid in [[512, 1, 1], [5000, 2, 1], [600, 1, 2]] {
+            assert_eq!(Layout::of(grid).size(), [grid[0], grid[1]]);
+        }
+        assert_eq!(Layout::of([600, 1, 2]).place(700), ([100, 0], 1));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use replayer::{
 use rayon::prelude::*;
 
 use super::{
-    compare::{Comparison, Difference, Number},
+    compare::{Comparison, Difference, Number, options},
     raster::Sized,
     stats::Stats,
 };
@@ -152,7 +152,8 @@ impl Outcome {
     pub fn difference(&self, index: usize) -> Option<Difference> {
         let expected = self.dispatch.expected.as_ref()?;
         let (got, wanted) = (self.got(index)?, expected.sample(index)?);
-        Difference::of(index as u64, got, wanted, expected.measured_channels(index), self.number)
+        let measured = expected.measured_channels(index);
+        Difference::of(index as u64, self.dispatch.grid, got, wanted, measured, &options(self.number))
     }
 
     /// The sizes of a sample's difference over the channels in `mask`.

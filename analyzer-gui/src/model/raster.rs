@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     colour::{self, Range},
-    compare::{Difference, NAN_DISTANCE, Number},
+    compare::{NAN_DISTANCE, Number, difference},
+    navigate::Layout,
     number::{WordClass, value},
     outcome::Outcome,
     texture::Slice,
@@ -175,12 +176,20 @@ impl Picture {
     /// Width and height in samples or texels.
     #[must_use]
     pub fn size(&self) -> [u32; 2] {
-        let flat = |grid: [u32; 3]| [grid[0], grid[1]];
         match &self.content {
-            Content::Values { plane, .. } => flat(plane.grid()),
-            Content::Difference { outcome, .. } | Content::Heat { outcome, .. } => flat(outcome.dispatch.grid),
             Content::Texture { slice, .. } => slice.size,
+            _ => self.layout().size(),
         }
+    }
+
+    /// How samples are laid out; for textures of no meaning.
+    #[must_use]
+    fn layout(&self) -> Layout {
+        Layout::of(match &self.content {
+            Content::Values { plane, .. } => plane.grid(),
+            Content::Difference { outcome, .. } | Content::Heat { outcome, .. } => outcome.dispatch.grid,
+            Content::Texture { dispatch, .. } => dispatch.grid,
+        })
     }
 
     /// A number that differs between pictures that look different.
@@ -204,7 +213,7 @@ impl Picture {
         let shown = |mask: u8| (0..4usize).filter(move |c| self.channels.mask() & mask >> c & 1 == 1);
         match &self.content {
             Content::Values { plane, z } => {
-                let Some(index) = super::navigate::index([x, y, *z], plane.grid()) else { return Vec::new() };
+                let Some(index) = self.layout().index(x, y, *z) else { return Vec::new() };
                 let Some((words, mask)) = plane.sample(index) else { return Vec::new() };
                 shown(mask).map(|c| short(words[c], self.number)).collect()
             }
@@ -214,7 +223,7 @@ impl Picture {
                 shown((1u8 << format.channels().len()).wrapping_sub(1)).map(|c| short(words[c], self.number)).collect()
             }
             Content::Difference { outcome, z } | Content::Heat { outcome, z, .. } => {
-                let Some(index) = super::navigate::index([x, y, *z], outcome.dispatch.grid) else { return Vec::new() };
+                let Some(index) = self.layout().index(x, y, *z) else { return Vec::new() };
                 let Some(found) = outcome.difference(index) else { return Vec::new() };
                 let differs = shown(found.channels);
                 match &self.content {
@@ -238,15 +247,16 @@ impl Picture {
     #[must_use]
     pub fn draw(&self, level: u32, origin: [u32; 2], [width, height]: [u32; 2]) -> Vec<Color32> {
         let mut pixels = Vec::with_capacity(width as usize * height as usize);
+        let layout = self.layout();
         for y in origin[1]..origin[1] + height {
             for x in origin[0]..origin[0] + width {
-                pixels.push(self.block(level, x, y));
+                pixels.push(self.block(layout, level, x, y));
             }
         }
         pixels
     }
 
-    fn block(&self, level: u32, x: u32, y: u32) -> Color32 {
+    fn block(&self, layout: Layout, level: u32, x: u32, y: u32) -> Color32 {
         let [w, h] = self.size();
         let span = |at: u32, size: u32| {
             let start = (u64::from(at) << level).min(size.into()) as u32;
@@ -262,7 +272,7 @@ impl Picture {
                 let mut marked = None;
                 for y in ys.step_by(step as usize) {
                     for x in xs.clone().step_by(step as usize) {
-                        match self.light(x, y) {
+                        match self.light(layout, x, y) {
                             Light::Missing => {}
                             Light::Special(class) => marked = marked.max(Some(class as u8)),
                             Light::Rgb(rgb) => {
@@ -283,16 +293,15 @@ impl Picture {
                 Color32::from_rgb(r, g, b)
             }
             Content::Difference { outcome, z } | Content::Heat { outcome, z, .. } => {
-                self.largest_difference(outcome, *z, xs, ys)
+                self.largest_difference(layout, outcome, *z, xs, ys)
             }
         }
     }
 
-    fn light(&self, x: u32, y: u32) -> Light {
+    fn light(&self, layout: Layout, x: u32, y: u32) -> Light {
         let (words, mask) = match &self.content {
             Content::Values { plane, z } => {
-                let [w, h, _] = plane.grid().map(|n| n as usize);
-                match plane.sample((*z as usize * h + y as usize) * w + x as usize) {
+                match layout.index(x, y, *z).and_then(|index| plane.sample(index)) {
                     Some(sample) => sample,
                     None => return Light::Missing,
                 }
@@ -328,6 +337,7 @@ impl Picture {
 
     fn largest_difference(
         &self,
+        layout: Layout,
         outcome: &Outcome,
         z: u32,
         xs: std::ops::Range<u32>,
@@ -337,12 +347,12 @@ impl Picture {
             return colour::NOT_MEASURED[0];
         };
         let Some(comparison) = &outcome.comparison else { return colour::NOT_MEASURED[0] };
-        let [w, h, _] = outcome.dispatch.grid.map(|n| n as usize);
         let shown = self.channels.mask();
         let mut largest: Option<Sized> = None;
         for y in ys.clone() {
-            let row = (z as usize * h + y as usize) * w;
-            for index in row + xs.start as usize..row + xs.end as usize {
+            // Samples of a row of the image follow each other.
+            let Some(row) = layout.index(xs.start, y, z) else { continue };
+            for index in row..row + xs.len() {
                 if !comparison.mismatches.contains(index) {
                     continue;
                 }
@@ -361,8 +371,8 @@ impl Picture {
         match largest {
             Some(found) => self.colour_of(&found),
             None => {
-                let first = (z as usize * h + ys.start as usize) * w + xs.start as usize;
-                if expected.measured_channels(first) & shown == 0 {
+                let first = layout.index(xs.start, ys.start, z);
+                if first.is_none_or(|first| expected.measured_channels(first) & shown == 0) {
                     colour::NOT_MEASURED[((xs.start / 4 + ys.start / 4) % 2) as usize]
                 } else {
                     colour::AGREES
@@ -418,7 +428,7 @@ impl Sized {
     /// Sizes the difference of a sample over the channels in `mask`; `None` when they agree.
     #[must_use]
     pub fn of(got: [u32; 4], expected: [u32; 4], mask: u8, number: Number) -> Option<Self> {
-        let found = Difference::of(0, got, expected, mask, number)?;
+        let found = difference(got, expected, mask, number)?;
         let mut sized = Self { ulp: found.ulp(), error: 0.0, relative: 0.0, errors: [0.0; 4] };
         for c in (0..4).filter(|c| found.channels >> c & 1 == 1) {
             let (g, e) = (value(got[c], number), value(expected[c], number));
@@ -445,7 +455,10 @@ mod tests {
     use capture_format::{Column, Coords, Expected, Op, Words};
 
     use super::{
-        super::{compare::compare, outcome::Summary},
+        super::{
+            compare::{Operands, compare, options},
+            outcome::Summary,
+        },
         *,
     };
 
@@ -467,7 +480,8 @@ mod tests {
             coords: Coords { columns: vec![Column::U], words: Words::default() },
             expected: Some(Expected { words: expected.clone().into(), measured: None }),
         };
-        let comparison = compare(&words, &expected, None, Number::Float, 8);
+        let operands = Operands { grid: dispatch.grid, got: &words, expected: &expected, measured: None };
+        let comparison = compare(&operands, &options(Number::Float)).unwrap();
         Arc::new(Outcome {
             dispatch: Arc::new(dispatch),
             words: Some(Arc::new(words)),

@@ -12,7 +12,7 @@ use replayer::{
 };
 
 use super::{
-    compare::{Difference, Number},
+    compare::Number,
     navigate,
     number::{decimal, hex_float, ulp, word},
     outcome::Outcome,
@@ -72,6 +72,8 @@ pub struct SampleInfo {
     pub positions: Vec<PositionInfo>,
     /// Level of detail after bias and clamps, and the part of the second level; `None` for loads.
     pub lod: Option<(f32, f32)>,
+    /// Probes of an anisotropic filter; 1 without one.
+    pub probes: u32,
     /// The texels that are read under the profile's rules.
     pub taps: Vec<TapInfo>,
     /// Why there are no taps.
@@ -92,7 +94,7 @@ impl SampleInfo {
         let wanted = expected.and_then(|e| e.sample(index));
         let difference = got
             .zip(wanted)
-            .and_then(|(got, wanted)| Difference::of(index as u64, got, wanted, measured, number));
+            .and_then(|(got, wanted)| super::compare::difference(got, wanted, measured, number));
         let channels = std::array::from_fn(|c| ChannelInfo {
             got: got.map(|words| words[c]),
             expected: wanted.map(|words| words[c]).filter(|_| measured >> c & 1 == 1),
@@ -106,6 +108,7 @@ impl SampleInfo {
             channels,
             positions: Vec::new(),
             lod: None,
+            probes: 1,
             taps: Vec::new(),
             refusal: None,
         };
@@ -137,8 +140,18 @@ impl SampleInfo {
             }
             return Ok(());
         }
-        let footprint = sampler.footprint(&operands);
+        let probes = if state.op.kind == OpKind::Sample { 1u32 << operands.log2_probes } else { 1 };
+        for probe in 0..probes {
+            let operands = if probes == 1 { operands } else { operands.probe(rules, probe) };
+            self.look_at(&state, &sampler.footprint(&operands), probes);
+        }
+        Ok(())
+    }
+
+    /// Takes in the taps of a footprint, one of so many probes.
+    fn look_at(&mut self, state: &State, footprint: &Footprint, probes: u32) {
         self.lod = Some((footprint.levels.lod, footprint.levels.weight));
+        self.probes = probes;
         let gather = state.op.kind == OpKind::Gather4;
         for m in 0..footprint.level_count {
             let level = footprint.resource_levels[m];
@@ -152,9 +165,11 @@ impl SampleInfo {
                 };
                 self.positions.push(PositionInfo { level, axis: name, text });
             }
-            self.taps.extend(taps(&footprint, m, gather));
+            for mut tap in taps(footprint, m, gather) {
+                tap.weight /= f64::from(probes);
+                self.taps.push(tap);
+            }
         }
-        Ok(())
     }
 
     /// The sample as text, to be pasted into a report.
@@ -224,7 +239,7 @@ fn taps(footprint: &Footprint, level: usize, gather: bool) -> Vec<TapInfo> {
     for z in 0..count(2) {
         for y in 0..count(1) {
             for x in 0..count(0) {
-                let Tap { texel, word, channels } = footprint.taps[level][z][y][x];
+                let Tap { texel, word, channels, .. } = footprint.taps[level][z][y][x];
                 let in_level = part(0, x) * part(1, y) * part(2, z);
                 let mip = if footprint.level_count == 2 { part(3, level) } else { 1.0 };
                 let weight = if gather { 1.0 } else { in_level * mip };

@@ -8,14 +8,13 @@ use std::{
         mpsc::{Receiver, Sender, channel},
     },
     thread,
+    time::Duration,
 };
 
 use capture_format::{Dispatch, Op, Source, find_traces, open};
 use replayer::{
-    execute::{
-        ExecuteError, Executor,
-        vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions},
-    },
+    batch::{ExecutorKind, open_executor},
+    execute::{ExecuteError, Executor},
     path::Failure,
 };
 
@@ -26,6 +25,9 @@ use super::{
     outcome::{Outcome, Sizes, Summary, number_of},
     stats::Stats,
 };
+
+/// Time for one slab, after which its evaluation is a timeout.
+const TIME_LIMIT: Duration = Duration::from_secs(300);
 
 /// A dispatch by the numbers of its trace and its place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -378,12 +380,12 @@ impl Thread {
 
     fn executor(&mut self, choice: &ExecutorChoice) -> Result<&mut (dyn Executor + 'static), ExecuteError> {
         let entry = self.executors.entry(choice.clone()).or_insert_with(|| {
-            let selection = match choice {
-                ExecutorChoice::Auto => DeviceSelection::Auto,
-                ExecutorChoice::Vulkan(name) => DeviceSelection::Name(name.clone()),
+            let (kind, device) = match choice {
+                ExecutorChoice::Auto => (ExecutorKind::Auto, None),
+                ExecutorChoice::Embedded => (ExecutorKind::Embedded, None),
+                ExecutorChoice::Vulkan(name) => (ExecutorKind::Vulkan, Some(name.as_str())),
             };
-            let executor = VulkanExecutor::open(&selection, &VulkanOptions::default())?;
-            Ok(Box::new(executor) as Box<dyn Executor>)
+            open_executor(kind, device, TIME_LIMIT)
         });
         match entry {
             Ok(executor) => Ok(executor.as_mut()),
@@ -402,7 +404,7 @@ fn without_words(dispatch: Arc<Dispatch>, summary: Summary) -> Outcome {
         summary,
         stats: None,
         executor: None,
-        elapsed: std::time::Duration::ZERO,
+        elapsed: Duration::ZERO,
     }
 }
 

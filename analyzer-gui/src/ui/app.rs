@@ -26,7 +26,7 @@ use crate::{
         export,
         fields,
         goto::{Goto, parse_sample},
-        navigate::{self, Step},
+        navigate::{self, Layout, Step},
         outcome::Outcome,
         raster::Channels,
         session::Session,
@@ -165,6 +165,11 @@ impl AnalyzerApp {
         self.session.is_idle() && self.tiles.is_idle() && self.tiles.is_complete()
     }
 
+    /// Leaves times out, so that pictures of the window are the same every time.
+    pub fn hide_times(&mut self) {
+        self.top.hide_times = true;
+    }
+
     /// Brings a tile to the front.
     pub fn show_pane(&mut self, pane: Pane) {
         if let Some(id) = self.tree.tiles.find_pane(&pane) {
@@ -192,7 +197,7 @@ impl AnalyzerApp {
             if let Some(request) = request {
                 self.answer(&ctx, request);
             }
-            top_bar::status_ui(ui, &mut self.session);
+            top_bar::status_ui(ui, &mut self.session, self.top.hide_times);
             self.messages_ui(ui);
             ui.add_space(2.0);
         });
@@ -240,17 +245,18 @@ impl AnalyzerApp {
                 if self.session.sample().is_none() {
                     self.session.step(self.settings.order, Step::Next);
                 }
-                if let Some([x, y, _]) = self.selected_position() {
-                    self.view.viewport.close_up([x, y]);
+                if let Some(texel) = self.selected_place() {
+                    self.view.viewport.close_up(texel);
                     self.reveal_taps(true);
                 }
             }
         }
     }
 
-    fn selected_position(&self) -> Option<[u32; 3]> {
+    /// Where the selected sample is in its image.
+    fn selected_place(&self) -> Option<[u32; 2]> {
         let shown = self.session.shown()?;
-        Some(navigate::position(self.session.sample()?, shown.dispatch.grid))
+        Some(Layout::of(shown.dispatch.grid).place(self.session.sample()?).0)
     }
 
     /// Shows the part of the texture that the selected sample reads.
@@ -269,8 +275,8 @@ impl AnalyzerApp {
 
     /// Brings the selected sample and its taps into sight.
     fn reveal(&mut self) {
-        if let Some([x, y, _]) = self.selected_position() {
-            self.view.reveal = Some([x, y]);
+        if let Some(texel) = self.selected_place() {
+            self.view.reveal = Some(texel);
             self.reveal_taps(false);
         }
     }
@@ -358,8 +364,8 @@ impl AnalyzerApp {
         if let Some(shown) = self.session.shown()
             && pressed(Modifiers::NONE, Key::Num1)
         {
-            let [width, height, _] = shown.dispatch.grid;
-            self.view.viewport.set_zoom(1.0 / ctx.pixels_per_point(), [width, height]);
+            let size = Layout::of(shown.dispatch.grid).size();
+            self.view.viewport.set_zoom(1.0 / ctx.pixels_per_point(), size);
         }
         if pressed(Modifiers::NONE, Key::B) {
             self.view.blink = !self.view.blink;
@@ -381,8 +387,8 @@ impl AnalyzerApp {
         if ctx.memory(|memory| memory.focused().is_some()) {
             return;
         }
-        let Some(at) = self.selected_position() else { return };
-        let Some(grid) = self.session.shown().map(|shown| shown.dispatch.grid) else { return };
+        let Some(at) = self.selected_place() else { return };
+        let Some(layout) = self.session.shown().map(|shown| Layout::of(shown.dispatch.grid)) else { return };
         for (key, [dx, dy]) in
             [(Key::ArrowLeft, [-1i64, 0]), (Key::ArrowRight, [1, 0]), (Key::ArrowUp, [0, -1]), (Key::ArrowDown, [0, 1])]
         {
@@ -391,7 +397,7 @@ impl AnalyzerApp {
             }
             let moved = [i64::from(at[0]) + dx, i64::from(at[1]) + dy].map(u32::try_from);
             if let [Ok(x), Ok(y)] = moved
-                && let Some(index) = navigate::index([x, y, at[2]], grid)
+                && let Some(index) = layout.index(x, y, self.session.slice())
             {
                 self.session.select_sample(Some(index));
                 self.reveal();
@@ -551,12 +557,13 @@ impl AnalyzerApp {
                 return;
             };
             let slice = self.session.slice();
-            let hovered = self.view.hovered.map(|[x, y]| [x, y, slice]);
-            let Some(at) = hovered.or_else(|| self.selected_position()) else {
+            let layout = Layout::of(shown.dispatch.grid);
+            let hovered = self.view.hovered.and_then(|[x, y]| layout.index(x, y, slice));
+            let Some(index) = hovered.or_else(|| self.session.sample()) else {
                 ui.weak("Point at a sample to see its values; click to see everything about it. ? shows the keys.");
                 return;
             };
-            let Some(index) = navigate::index(at, shown.dispatch.grid) else { return };
+            let at = navigate::position(index, shown.dispatch.grid);
             let outcome = self.session.outcome().map(|(outcome, _)| outcome.as_ref());
             ui.label(egui::RichText::new(values_line(&shown.dispatch, outcome, at, index)).monospace());
         });

@@ -12,7 +12,7 @@ use super::{
     view_state::{ViewKind, ViewState},
 };
 use crate::model::{
-    navigate,
+    navigate::Layout,
     raster::Metric,
     sample::TapInfo,
     session::Session,
@@ -187,12 +187,12 @@ impl Panes<'_> {
         let left = (kind == ViewKind::Result && self.view.split.is_some())
             .then(|| self.view.picture(self.session, ViewKind::Oracle, metric, overlay).ok())
             .flatten();
-        let grid = self.session.shown().map(|shown| shown.dispatch.grid);
+        let layout = self.session.shown().map(|shown| Layout::of(shown.dispatch.grid));
         let slice = self.session.slice();
-        let selected = self.session.sample().zip(grid).map(|(sample, grid)| navigate::position(sample, grid));
+        let selected = self.session.sample().zip(layout).map(|(sample, layout)| layout.place(sample));
         let marks: Vec<Mark> = selected
-            .filter(|at| at[2] == slice)
-            .map(|[x, y, _]| Mark { texel: [x, y], colour: theme::SELECTED, text: String::new() })
+            .filter(|(_, at)| *at == slice)
+            .map(|(texel, _)| Mark { texel, colour: theme::SELECTED, text: String::new() })
             .into_iter()
             .collect();
         let name = match kind {
@@ -224,8 +224,8 @@ impl Panes<'_> {
             badge(ui, at, "showing the oracle");
         }
         self.hovered = reply.hovered.or(self.hovered);
-        if let (Some([x, y]), Some(grid)) = (reply.clicked.or(reply.double_clicked), grid) {
-            self.session.select_sample(navigate::index([x, y, slice], grid));
+        if let (Some([x, y]), Some(layout)) = (reply.clicked.or(reply.double_clicked), layout) {
+            self.session.select_sample(layout.index(x, y, slice));
             self.show_taps();
             if reply.double_clicked.is_some() {
                 self.view.viewport.close_up([x, y]);

@@ -7,6 +7,7 @@ use super::{export_window::What, panes::Request, theme, view_state::ViewState};
 use crate::model::{
     causes::Cause,
     compare::Number,
+    navigate::Layout,
     number::{decimal, hex_float, ulp, value, word},
     sample::SampleInfo,
     session::Session,
@@ -22,6 +23,7 @@ pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, reque
     let (info, causes) = (info.clone(), causes.clone());
     ui.horizontal_wrapped(|ui| {
         let [x, y, z] = info.at;
+        let place = session.shown().map(|shown| Layout::of(shown.dispatch.grid).place(info.index).0);
         ui.strong(format!("Sample {x},{y},{z}"));
         ui.weak(format!("number {}", info.index));
         let title = title.map(|place| place.to_string()).unwrap_or_default();
@@ -33,7 +35,7 @@ pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, reque
             ui.ctx().copy_text(text);
         }
         if ui.button("Close up").on_hover_text("Shows the sample at high zoom").clicked() {
-            view.viewport.close_up([x, y]);
+            view.viewport.close_up(place.unwrap_or([x, y]));
             if let Some([x, y, _]) = info.taps.iter().find_map(|tap| tap.texel) {
                 view.texture_viewport.close_up([x, y]);
             }
@@ -147,6 +149,9 @@ fn operands_ui(ui: &mut Ui, info: &SampleInfo) {
     });
     if let Some((lod, weight)) = info.lod {
         ui.label(mono(format!("lod {lod}  next level's weight {weight}")));
+        if info.probes > 1 {
+            ui.label(mono(format!("{} anisotropic probes", info.probes)));
+        }
     }
     if !info.positions.is_empty() {
         ui.add_space(4.0);

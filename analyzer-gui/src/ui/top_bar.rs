@@ -6,7 +6,7 @@ use replayer::{path::Path, rules::Profile};
 use super::theme;
 use crate::model::{
     choice::{Choice, ExecutorChoice, ProfileChoice},
-    navigate::{Order, Step},
+    navigate::{Layout, Order, Step},
     number::grouped,
     session::Session,
     settings::Settings,
@@ -19,6 +19,8 @@ pub struct TopBar {
     pub goto: String,
     /// Whether that field is to get the keyboard.
     pub focus_goto: bool,
+    /// Whether times are left out, so that pictures of the window are the same every time.
+    pub hide_times: bool,
     /// Devices that were found, or why none were looked for.
     pub devices: Option<Result<Vec<String>, String>>,
 }
@@ -148,7 +150,8 @@ fn executor_ui(ui: &mut Ui, choice: &mut Choice, bar: &mut TopBar) {
                     .map(|devices| devices.into_iter().map(|device| device.name).collect())
                     .map_err(|error| error.to_string())
             });
-            ui.selectable_value(&mut choice.executor, ExecutorChoice::Auto, "auto: the best Vulkan device");
+            ui.selectable_value(&mut choice.executor, ExecutorChoice::Auto, "auto: Vulkan, else embedded");
+            ui.selectable_value(&mut choice.executor, ExecutorChoice::Embedded, "embedded: on the CPU, without a driver");
             match devices {
                 Ok(names) => {
                     for name in names.iter() {
@@ -206,7 +209,7 @@ fn steps_ui(
 }
 
 /// Draws the line with the verdict, and what runs.
-pub fn status_ui(ui: &mut Ui, session: &mut Session) {
+pub fn status_ui(ui: &mut Ui, session: &mut Session, hide_times: bool) {
     let name = session.selected_name().map(str::to_owned);
     let Some(name) = name else { return };
     let trace = session.selected_source().map(|source| (source.name().to_owned(), source.oracle().clone()));
@@ -216,7 +219,9 @@ pub fn status_ui(ui: &mut Ui, session: &mut Session) {
         }
         if let Some(shown) = session.shown() {
             let [x, y, z] = shown.dispatch.grid;
-            ui.weak(format!("{}  {x} x {y} x {z}", shown.dispatch.op));
+            let layout = Layout::of(shown.dispatch.grid);
+            let folded = if layout.is_folded() { format!(", shown as {} x {}", layout.size()[0], layout.size()[1]) } else { String::new() };
+            ui.weak(format!("{}  {x} x {y} x {z}{folded}", shown.dispatch.op));
         }
         let outcome = session.outcome().map(|(outcome, _)| outcome.clone());
         match (session.progress(), &outcome) {
@@ -237,7 +242,9 @@ pub fn status_ui(ui: &mut Ui, session: &mut Session) {
                 if summary.reason.is_none() {
                     ui.label(summary.text());
                     let device = outcome.executor.as_ref().map_or(String::new(), |info| format!(" on {}", info.device));
-                    ui.weak(format!("{:.1} ms{device}", outcome.elapsed.as_secs_f64() * 1e3));
+                    if !hide_times {
+                        ui.weak(format!("{:.1} ms{device}", outcome.elapsed.as_secs_f64() * 1e3));
+                    }
                 }
             }
             (None, None) => {

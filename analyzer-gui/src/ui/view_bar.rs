@@ -5,6 +5,7 @@ use egui::{Color32, Rect, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use super::view_state::{RangeMode, ViewState};
 use crate::model::{
     colour::Range,
+    navigate::Layout,
     number::grouped,
     raster::Channels,
     session::Session,
@@ -25,7 +26,7 @@ pub fn view_bar_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, set
             view.viewport.fit();
         }
         if ui.button("1:1").on_hover_text("One pixel a sample (1)").clicked() {
-            view.viewport.set_zoom(1.0 / ui.pixels_per_point(), [grid[0], grid[1]]);
+            view.viewport.set_zoom(1.0 / ui.pixels_per_point(), Layout::of(grid).size());
         }
         ui.separator();
         for channels in Channels::ALL {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::{
     colour::Range,
-    compare::Number,
+    compare::largest_number_distance,
     raster::{Channels, Content, Metric, Picture, Plane},
     session::{Session, Shown},
     stats::Stats,
@@ -180,7 +180,7 @@ impl ViewState {
             ViewKind::Heatmap => {
                 let (outcome, serial) = compared.ok_or(missing)?;
                 let high = match metric {
-                    Metric::Ulp => outcome.comparison.as_ref().map_or(0, |c| c.largest_number_distance()) as f32,
+                    Metric::Ulp => outcome.comparison.as_ref().map_or(0, |c| largest_number_distance(c)) as f32,
                     Metric::Absolute | Metric::Signed => most(outcome.sizes.absolute),
                     Metric::Relative => most(outcome.sizes.relative),
                 };
@@ -245,10 +245,4 @@ fn automatic_channels(shown: &Shown) -> Channels {
     } else {
         Channels::Solo(measured.trailing_zeros() as u8)
     }
-}
-
-/// Whether words are shown as hexadecimal floats.
-#[must_use]
-pub fn has_hex_float(number: Number) -> bool {
-    number == Number::Float
 }
