@@ -83,9 +83,8 @@ fn along(points: &[[f32; 3]], at: f32) -> Color32 {
     let at = at.max(0.0).min(1.0) * last as f32;
     let first = (at as usize).min(last - 1);
     let rest = at - first as f32;
-    let [r, g, b] = std::array::from_fn(|c| {
-        (points[first][c] + (points[first + 1][c] - points[first][c]) * rest + 0.5) as u8
-    });
+    let [r, g, b] =
+        std::array::from_fn(|c| (points[first][c] + (points[first + 1][c] - points[first][c]) * rest + 0.5) as u8);
     Color32::from_rgb(r, g, b)
 }
 

@@ -37,7 +37,8 @@ pub struct Disassembly {
 pub fn disassemble(dispatch: &Dispatch, rules: &Rules) -> Result<Disassembly, String> {
     let state = materialise(dispatch, rules).map_err(|refusal| format!("refused: {refusal}"))?;
     let module = module(&ModuleKey::of(&state, *rules)).map_err(|error| error.to_string())?;
-    let parsed = rspirv::dr::load_words(&module.words).map_err(|error| format!("the module does not parse: {error}"))?;
+    let parsed =
+        rspirv::dr::load_words(&module.words).map_err(|error| format!("the module does not parse: {error}"))?;
     Ok(Disassembly {
         lines: parsed.disassemble().lines().map(str::to_owned).collect(),
         words: module.words.len(),

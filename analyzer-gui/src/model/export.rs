@@ -105,8 +105,7 @@ pub fn exr(plane: &Plane, z: u32, number: Number, path: &Path) -> Result<(), Exp
         AnyChannel::new(name, samples)
     };
     let list = ["X", "Y", "Z", "W"].iter().enumerate().map(|(c, name)| channel(c, name)).collect();
-    let layer =
-        Layer::new(size, LayerAttributes::named("results"), Encoding::SMALL_LOSSLESS, AnyChannels::sort(list));
+    let layer = Layer::new(size, LayerAttributes::named("results"), Encoding::SMALL_LOSSLESS, AnyChannels::sort(list));
     let image = Image::from_layer(layer);
     let fail = |error: exr::error::Error| ExportError::Picture { path: path.to_owned(), problem: error.to_string() };
     image.write().to_file(path).map_err(fail)

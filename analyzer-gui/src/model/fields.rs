@@ -147,10 +147,30 @@ mod tests {
     #[test]
     fn every_field_that_drives_rules_exists() {
         let names = [
-            "CLAMP_X", "CLAMP_Y", "CLAMP_Z", "TRUNC_COORD", "FORCE_UNNORMALIZED", "XY_MAG_FILTER", "XY_MIN_FILTER",
-            "Z_FILTER", "MIP_FILTER", "FILTER_MODE", "MIN_LOD", "MAX_LOD", "BASE_LEVEL", "LAST_LEVEL", "LOD_BIAS",
-            "BORDER_COLOR_TYPE", "BORDER_COLOR_PTR", "BC_SWIZZLE", "DST_SEL_X", "DST_SEL_Y", "DST_SEL_Z", "DST_SEL_W",
-            "BASE_ARRAY", "DEPTH",
+            "CLAMP_X",
+            "CLAMP_Y",
+            "CLAMP_Z",
+            "TRUNC_COORD",
+            "FORCE_UNNORMALIZED",
+            "XY_MAG_FILTER",
+            "XY_MIN_FILTER",
+            "Z_FILTER",
+            "MIP_FILTER",
+            "FILTER_MODE",
+            "MIN_LOD",
+            "MAX_LOD",
+            "BASE_LEVEL",
+            "LAST_LEVEL",
+            "LOD_BIAS",
+            "BORDER_COLOR_TYPE",
+            "BORDER_COLOR_PTR",
+            "BC_SWIZZLE",
+            "DST_SEL_X",
+            "DST_SEL_Y",
+            "DST_SEL_Z",
+            "DST_SEL_W",
+            "BASE_ARRAY",
+            "DEPTH",
         ];
         for name in names {
             assert!(!rules(name).is_empty());

@@ -30,7 +30,9 @@ pub enum DispatchRef {
 
 /// The text names no place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} names no place, expected DISPATCH or DISPATCH:X,Y,Z, where DISPATCH is a name or #NUMBER ({problem})")]
+#[error(
+    "{text:?} names no place, expected DISPATCH or DISPATCH:X,Y,Z, where DISPATCH is a name or #NUMBER ({problem})"
+)]
 pub struct GotoError {
     text: String,
     problem: &'static str,

@@ -54,10 +54,19 @@ impl Sort {
     }
 }
 
+/// The rows of the list, with how many there are of each verdict.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The rows in order.
+    pub rows: Vec<Row>,
+    /// Verdicts that occur, with their number.
+    pub counts: Vec<(Verdict, usize)>,
+}
+
 /// The rows that pass a filter, in order. Every word of the filter must occur in the trace's or dispatch's name, the
 /// instruction or the verdict; case does not matter. Rows without a verdict come last when verdicts order the list.
 #[must_use]
-pub fn arrange(mut rows: Vec<Row>, filter: &str, only: Option<Verdict>, sort: Sort) -> Vec<Row> {
+pub fn arrange(mut rows: Vec<Row>, filter: &str, only: Option<Verdict>, sort: Sort) -> Listing {
     let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
     rows.retain(|row| {
         let verdict = row.verdict.map_or("", Verdict::name);
@@ -72,7 +81,9 @@ pub fn arrange(mut rows: Vec<Row>, filter: &str, only: Option<Verdict>, sort: So
         Sort::Mismatched => rows.sort_by_key(|row| std::cmp::Reverse(row.mismatched)),
         Sort::Ulp => rows.sort_by_key(|row| std::cmp::Reverse(row.max_ulp)),
     }
-    rows
+    let count = |verdict| rows.iter().filter(|row| row.verdict == Some(verdict)).count();
+    let counts = Verdict::ALL.map(|verdict| (verdict, count(verdict))).into_iter().filter(|(_, n)| *n > 0).collect();
+    Listing { rows, counts }
 }
 
 #[cfg(test)]
@@ -91,8 +102,8 @@ mod tests {
         }
     }
 
-    fn names(rows: &[Row]) -> Vec<&str> {
-        rows.iter().map(|row| row.name.as_str()).collect()
+    fn names(listing: &Listing) -> Vec<&str> {
+        listing.rows.iter().map(|row| row.name.as_str()).collect()
     }
 
     #[test]
@@ -111,5 +122,9 @@ mod tests {
         assert_eq!(names(&arranged("", None, Sort::Verdict)), ["border", "wrap", "ties", "edge"]);
         assert_eq!(names(&arranged("", None, Sort::Name)), ["border", "edge", "ties", "wrap"]);
         assert_eq!(names(&arranged("", None, Sort::Mismatched))[0], "border");
+        assert_eq!(
+            arranged("", None, Sort::Name).counts,
+            [(Verdict::Mismatch, 1), (Verdict::Refused, 1), (Verdict::Match, 1)]
+        );
     }
 }

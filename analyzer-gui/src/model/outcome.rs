@@ -38,15 +38,8 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict, gravest first.
-    pub const ALL: [Self; 7] = [
-        Self::Mismatch,
-        Self::Failed,
-        Self::Refused,
-        Self::Timeout,
-        Self::Unreadable,
-        Self::NoOracle,
-        Self::Match,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Mismatch, Self::Failed, Self::Refused, Self::Timeout, Self::Unreadable, Self::NoOracle, Self::Match];
 
     /// The word for it, as in reports.
     #[must_use]

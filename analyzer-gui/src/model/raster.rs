@@ -300,18 +300,14 @@ impl Picture {
 
     fn light(&self, layout: Layout, x: u32, y: u32) -> Light {
         let (words, mask) = match &self.content {
-            Content::Values { plane, z } => {
-                match layout.index(x, y, *z).and_then(|index| plane.sample(index)) {
-                    Some(sample) => sample,
-                    None => return Light::Missing,
-                }
-            }
-            Content::Texture { dispatch, slice, format } => {
-                match dispatch.texels.get(slice.index(x, y)) {
-                    Some(&word) => (format.unpack(word), 0xf),
-                    None => return Light::Missing,
-                }
-            }
+            Content::Values { plane, z } => match layout.index(x, y, *z).and_then(|index| plane.sample(index)) {
+                Some(sample) => sample,
+                None => return Light::Missing,
+            },
+            Content::Texture { dispatch, slice, format } => match dispatch.texels.get(slice.index(x, y)) {
+                Some(&word) => (format.unpack(word), 0xf),
+                None => return Light::Missing,
+            },
             Content::Difference { .. } | Content::Heat { .. } => return Light::Missing,
         };
         let shown = self.channels.mask() & mask;

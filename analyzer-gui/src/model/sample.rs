@@ -92,9 +92,8 @@ impl SampleInfo {
         let expected = dispatch.expected.as_ref();
         let measured = expected.map_or(0, |e| e.measured_channels(index));
         let wanted = expected.and_then(|e| e.sample(index));
-        let difference = got
-            .zip(wanted)
-            .and_then(|(got, wanted)| super::compare::difference(got, wanted, measured, number));
+        let difference =
+            got.zip(wanted).and_then(|(got, wanted)| super::compare::difference(got, wanted, measured, number));
         let channels = std::array::from_fn(|c| ChannelInfo {
             got: got.map(|words| words[c]),
             expected: wanted.map(|words| words[c]).filter(|_| measured >> c & 1 == 1),
@@ -183,7 +182,12 @@ impl SampleInfo {
             if *column == Column::Offset {
                 line(format_args!("  {column} = {}", word(*bits)));
             } else {
-                line(format_args!("  {column} = {} ({}, {})", decimal(*bits, Number::Float), word(*bits), hex_float(*bits)));
+                line(format_args!(
+                    "  {column} = {} ({}, {})",
+                    decimal(*bits, Number::Float),
+                    word(*bits),
+                    hex_float(*bits)
+                ));
             }
         }
         for position in &self.positions {

@@ -16,7 +16,7 @@ use super::{
     disassembly::{Disassembly, disassemble},
     edits::{Descriptor, Edits},
     goto::{DispatchRef, Goto},
-    list::{Row, Sort, arrange},
+    list::{Listing, Row, Sort, arrange},
     navigate::{self, Order, Step},
     outcome::{Outcome, Summary, Verdict, number_of},
     sample::SampleInfo,
@@ -90,7 +90,7 @@ pub struct Session {
     disassembly: Option<(u64, Choice, Result<Disassembly, String>)>,
     /// Bumped when rows may have changed.
     rows_version: u64,
-    rows: Option<(RowsKey, Vec<Row>)>,
+    rows: Option<(RowsKey, Arc<Listing>)>,
     /// Whether the list has to ask for verdicts again.
     list_stale: bool,
 }
@@ -215,16 +215,14 @@ impl Session {
                 }
                 self.list_stale = true;
             }
-            Report::Searched { path, found } => {
+            Report::Searched { path, found, last } => {
                 if found == 0 {
                     self.error(format!(
                         "{}: no traces there; expected .texeltrace files or folders with case.toml",
                         path.display()
                     ));
                 }
-                if let Some(goto) = self.goto.take()
-                    && !self.worker.is_opening()
-                {
+                if last && let Some(goto) = self.goto.take() {
                     self.error(format!("{goto}: no such dispatch in the open traces"));
                     if self.selected.is_none() {
                         self.select_first();
@@ -337,7 +335,8 @@ impl Session {
     }
 
     fn select_first(&mut self) {
-        let first = self.traces.iter().position(|entry| entry.content.as_ref().is_ok_and(|(_, heads)| !heads.is_empty()));
+        let first =
+            self.traces.iter().position(|entry| entry.content.as_ref().is_ok_and(|(_, heads)| !heads.is_empty()));
         if let Some(trace) = first {
             self.select(DispatchId { trace, index: 0 });
         }
@@ -456,15 +455,8 @@ impl Session {
         self.serial += 1;
         self.slice = self.slice.min(dispatch.grid[2].saturating_sub(1));
         self.sample = self.sample.filter(|&sample| (sample as u64) < dispatch.sample_count());
-        self.shown = Some(Shown {
-            id,
-            number: number_of(&dispatch),
-            recorded,
-            dispatch,
-            stats,
-            texture,
-            serial: self.serial,
-        });
+        self.shown =
+            Some(Shown { id, number: number_of(&dispatch), recorded, dispatch, stats, texture, serial: self.serial });
     }
 
     /// The dispatch that is shown, once it is read.
@@ -668,8 +660,7 @@ impl Session {
             let info = SampleInfo::new(&shown.dispatch, outcome, &profile.rules, index, shown.number);
             let got = info.channels.map(|channel| channel.got.unwrap_or(0));
             let differs = outcome.is_some() && differs(&shown.dispatch, got, index, shown.number);
-            let causes =
-                if differs { self.causes.of_sample(&shown.dispatch, &profile, index) } else { Ok(Vec::new()) };
+            let causes = if differs { self.causes.of_sample(&shown.dispatch, &profile, index) } else { Ok(Vec::new()) };
             self.sample_info = Some((key, info, causes));
         }
         self.sample_info.as_ref().map(|(_, info, causes)| (info, causes))
@@ -697,13 +688,16 @@ impl Session {
     }
 
     /// The rows of the list. They are made anew only when something changed.
-    pub fn rows(&mut self, filter: &str, only: Option<Verdict>, sort: Sort) -> &[Row] {
+    pub fn rows(&mut self, filter: &str, only: Option<Verdict>, sort: Sort) -> Arc<Listing> {
         let key = (self.rows_version, filter.to_owned(), only, sort);
-        if self.rows.as_ref().is_none_or(|(known, _)| *known != key) {
-            let rows = arrange(self.all_rows(), filter, only, sort);
-            self.rows = Some((key, rows));
+        match &self.rows {
+            Some((known, listing)) if *known == key => listing.clone(),
+            _ => {
+                let listing = Arc::new(arrange(self.all_rows(), filter, only, sort));
+                self.rows = Some((key, listing.clone()));
+                listing
+            }
         }
-        self.rows.as_ref().map_or(&[], |(_, rows)| rows)
     }
 
     fn all_rows(&self) -> Vec<Row> {
@@ -730,7 +724,8 @@ impl Session {
     /// Selects the row after or before the selected one.
     pub fn step_row(&mut self, filter: &str, only: Option<Verdict>, sort: Sort, step: Step) {
         let selected = self.selected;
-        let rows = self.rows(filter, only, sort);
+        let listing = self.rows(filter, only, sort);
+        let rows = &listing.rows;
         let at = rows.iter().position(|row| Some(row.id) == selected);
         let next = match (step, at) {
             (_, None) => 0,

@@ -99,7 +99,8 @@ impl ChannelStats {
     #[must_use]
     pub fn range(&self, low: f64, high: f64) -> Option<[f32; 2]> {
         let last = self.sorted.len().checked_sub(1)?;
-        let at = |percent: f64| self.sorted[((percent.clamp(0.0, 100.0) / 100.0 * last as f64).round() as usize).min(last)];
+        let at =
+            |percent: f64| self.sorted[((percent.clamp(0.0, 100.0) / 100.0 * last as f64).round() as usize).min(last)];
         Some([at(low), at(high)])
     }
 

@@ -84,6 +84,8 @@ pub enum Report {
         path: PathBuf,
         /// Traces found.
         found: usize,
+        /// Whether no other path waits.
+        last: bool,
     },
     /// A dispatch was read.
     Loaded(DispatchId, Loaded),
@@ -322,7 +324,9 @@ impl Thread {
             Ok(found) => found,
             Err(error) => {
                 let result = Err(error.to_string());
-                return self.report(Report::Opened(Opened { path: path.to_owned(), result }));
+                self.report(Report::Opened(Opened { path: path.to_owned(), result }));
+                let last = self.shared.lock().opening.is_empty();
+                return self.report(Report::Searched { path: path.to_owned(), found: 1, last });
             }
         };
         let count = found.len();
@@ -331,7 +335,8 @@ impl Thread {
             let result = result.map(|(heads, source)| (source, heads)).map_err(|error| error.to_string());
             self.report(Report::Opened(Opened { path: trace, result }));
         }
-        self.report(Report::Searched { path: path.to_owned(), found: count });
+        let last = self.shared.lock().opening.is_empty();
+        self.report(Report::Searched { path: path.to_owned(), found: count, last });
     }
 
     fn evaluate(&mut self, key: &ResultKey, source: &Source, keep: bool, progress: &Progress) {
@@ -362,12 +367,8 @@ impl Thread {
                     false => Ok(None),
                 };
                 match executor {
-                    Err(error) => {
-                        Some(without_words(dispatch, Summary::of_failure(samples, &Failure::Execute(error))))
-                    }
-                    Ok(executor) => {
-                        evaluate::run(dispatch, choice.path, &profile, executor, choice.strict, progress)
-                    }
+                    Err(error) => Some(without_words(dispatch, Summary::of_failure(samples, &Failure::Execute(error)))),
+                    Ok(executor) => evaluate::run(dispatch, choice.path, &profile, executor, choice.strict, progress),
                 }
             }
         };

@@ -23,8 +23,7 @@ use crate::{
     args::{Args, Theme},
     model::{
         choice::ProfileChoice,
-        export,
-        fields,
+        export, fields,
         goto::{Goto, parse_sample},
         navigate::{self, Layout, Step},
         outcome::Outcome,
@@ -191,8 +190,7 @@ impl AnalyzerApp {
 
         Panel::top("top").show(ui, |ui| {
             ui.add_space(2.0);
-            let request =
-                top_bar::top_bar_ui(ui, &mut self.session, &mut self.settings, &mut self.top);
+            let request = top_bar::top_bar_ui(ui, &mut self.session, &mut self.settings, &mut self.top);
             self.settings.set_choice(&self.session.choice().clone());
             if let Some(request) = request {
                 self.answer(&ctx, request);
@@ -282,9 +280,8 @@ impl AnalyzerApp {
     }
 
     fn take_drops(&mut self, ctx: &egui::Context) {
-        let paths: Vec<PathBuf> = ctx.input(|input| {
-            input.raw.dropped_files.iter().filter_map(|file| file.path.clone()).collect()
-        });
+        let paths: Vec<PathBuf> =
+            ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         for path in paths {
             self.session.open(path);
         }
@@ -337,12 +334,9 @@ impl AnalyzerApp {
                 self.reveal();
             }
         }
-        for (key, step) in [
-            (Key::PageDown, Step::Next),
-            (Key::J, Step::Next),
-            (Key::PageUp, Step::Previous),
-            (Key::K, Step::Previous),
-        ] {
+        for (key, step) in
+            [(Key::PageDown, Step::Next), (Key::J, Step::Next), (Key::PageUp, Step::Previous), (Key::K, Step::Previous)]
+        {
             if pressed(Modifiers::NONE, key) {
                 self.session.step_row(&self.list.filter, self.list.only, self.settings.sort, step);
             }
@@ -452,10 +446,9 @@ impl AnalyzerApp {
                     self.session.select_sample(Some(index));
                     self.reveal();
                 }
-                None => self.session.complain(&format!(
-                    "{text}: no such sample, the grid is {} x {} x {}",
-                    grid[0], grid[1], grid[2]
-                )),
+                None => self
+                    .session
+                    .complain(&format!("{text}: no such sample, the grid is {} x {} x {}", grid[0], grid[1], grid[2])),
             }
             return;
         }
@@ -686,7 +679,13 @@ fn values_line(dispatch: &capture_format::Dispatch, outcome: Option<&Outcome>, a
             (Some(g), Some(e)) => {
                 let distance = difference.filter(|d| d.channels >> c & 1 == 1).map(|d| d.distances[c]);
                 let distance = distance.map_or(String::new(), |d| format!(" {} ULP", ulp(d)));
-                format!("   {name} got {} {} expected {} {}{distance}", word(g), decimal(g, number), word(e), decimal(e, number))
+                format!(
+                    "   {name} got {} {} expected {} {}{distance}",
+                    word(g),
+                    decimal(g, number),
+                    word(e),
+                    decimal(e, number)
+                )
             }
             (None, Some(e)) => format!("   {name} expected {} {}", word(e), decimal(e, number)),
             (Some(g), None) => format!("   {name} {} {} (not measured)", word(g), decimal(g, number)),

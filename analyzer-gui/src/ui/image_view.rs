@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use egui::{
-    Align2, Color32, CornerRadius, FontId, Painter, PointerButton, Pos2, Rect, Role, Sense, Shape, Stroke, StrokeKind, Ui,
-    WidgetInfo, pos2, vec2,
+    Align2, Color32, CornerRadius, FontId, Painter, PointerButton, Pos2, Rect, Role, Sense, Shape, Stroke, StrokeKind,
+    Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::{theme, tile_store::TileStore};
@@ -111,7 +111,12 @@ pub fn image_ui(
     if let Some(texel) = reply.hovered.or(view.hovered) {
         let frame = texel_rect(texel, viewport, size, rect);
         if scale >= 3.0 {
-            painter.rect_stroke(frame, CornerRadius::ZERO, Stroke::new(1.0, Color32::from_white_alpha(170)), StrokeKind::Outside);
+            painter.rect_stroke(
+                frame,
+                CornerRadius::ZERO,
+                Stroke::new(1.0, Color32::from_white_alpha(170)),
+                StrokeKind::Outside,
+            );
         } else {
             cross(&painter, frame.center(), Color32::from_white_alpha(150));
         }

@@ -53,16 +53,13 @@ pub fn list_ui(ui: &mut Ui, session: &mut Session, panel: &mut ListPanel, sort: 
 
     let selected = session.selected();
     let pending = session.listed();
-    let rows = session.rows(&panel.filter, panel.only, *sort).to_vec();
-    let counts = |verdict| rows.iter().filter(|row| row.verdict == Some(verdict)).count();
+    let listing = session.rows(&panel.filter, panel.only, *sort);
+    let rows = &listing.rows;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 10.0;
         ui.weak(format!("{} dispatches", grouped(rows.len() as u64)));
-        for verdict in Verdict::ALL {
-            let count = counts(verdict);
-            if count > 0 {
-                ui.colored_label(theme::verdict(Some(verdict), ui.visuals()), format!("{count} {verdict}"));
-            }
+        for &(verdict, count) in &listing.counts {
+            ui.colored_label(theme::verdict(Some(verdict), ui.visuals()), format!("{count} {verdict}"));
         }
         if pending > 0 {
             ui.weak(format!("{pending} to go"));
@@ -103,15 +100,27 @@ pub fn list_ui(ui: &mut Ui, session: &mut Session, panel: &mut ListPanel, sort: 
 
 /// Traces that could not be opened.
 fn broken_ui(ui: &mut Ui, session: &Session) {
-    for entry in session.traces() {
+    let broken = || session.traces().iter().filter(|entry| entry.content.is_err());
+    const SHOWN: usize = 4;
+    for entry in broken().take(SHOWN) {
         if let Err(reason) = &entry.content {
-            let name = entry.path.file_name().map_or_else(|| entry.path.display().to_string(), |name| name.to_string_lossy().into_owned());
+            let name = entry
+                .path
+                .file_name()
+                .map_or_else(|| entry.path.display().to_string(), |name| name.to_string_lossy().into_owned());
             egui::Frame::group(ui.style()).show(ui, |ui| {
-                ui.colored_label(theme::verdict(Some(Verdict::Unreadable), ui.visuals()), format!("{name}: cannot be opened"));
+                ui.colored_label(
+                    theme::verdict(Some(Verdict::Unreadable), ui.visuals()),
+                    format!("{name}: cannot be opened"),
+                );
                 ui.label(reason);
                 ui.weak("Check the file, or record it again. Traces that open are not affected.");
             });
         }
+    }
+    let more = broken().count().saturating_sub(SHOWN);
+    if more > 0 {
+        ui.weak(format!("and {more} more that cannot be opened"));
     }
 }
 
@@ -119,7 +128,9 @@ fn row_ui(ui: &mut Ui, row: &Row, selected: bool, height: f32) -> bool {
     let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), height), egui::Sense::click());
     let verdict = row.verdict.map_or("…", Verdict::name);
     let label = format!("{} / {}", row.trace, row.name);
-    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::ListItem, true, selected, format!("{label}: {verdict}")));
+    response.widget_info(|| {
+        egui::WidgetInfo::selected(egui::Role::ListItem, true, selected, format!("{label}: {verdict}"))
+    });
     if !ui.is_rect_visible(rect) {
         return response.clicked();
     }
@@ -138,7 +149,11 @@ fn row_ui(ui: &mut Ui, row: &Row, selected: bool, height: f32) -> bool {
     let painter = ui.painter_at(rect.shrink2(egui::vec2(6.0, 0.0)));
     let font = egui::TextStyle::Body.resolve(ui.style());
     let small = egui::TextStyle::Small.resolve(ui.style());
-    painter.rect_filled(egui::Rect::from_min_size(rect.min + egui::vec2(0.0, 3.0), egui::vec2(3.0, height - 6.0)), 1.0, colour);
+    painter.rect_filled(
+        egui::Rect::from_min_size(rect.min + egui::vec2(0.0, 3.0), egui::vec2(3.0, height - 6.0)),
+        1.0,
+        colour,
+    );
     let right = painter.text(
         rect.right_top() + egui::vec2(-8.0, 3.0),
         egui::Align2::RIGHT_TOP,
@@ -146,15 +161,23 @@ fn row_ui(ui: &mut Ui, row: &Row, selected: bool, height: f32) -> bool {
         font.clone(),
         if selected { strong } else { colour },
     );
-    let first = painter.with_clip_rect(egui::Rect::from_min_max(rect.min, egui::pos2(right.left() - 4.0, rect.bottom())));
+    let first =
+        painter.with_clip_rect(egui::Rect::from_min_max(rect.min, egui::pos2(right.left() - 4.0, rect.bottom())));
     first.text(rect.min + egui::vec2(9.0, 3.0), egui::Align2::LEFT_TOP, &row.name, font, strong);
     let counts = if row.mismatched > 0 {
         format!("{} differ, {} ULP", grouped(row.mismatched), ulp(row.max_ulp))
     } else {
         String::new()
     };
-    let below = painter.text(rect.right_bottom() + egui::vec2(-8.0, -3.0), egui::Align2::RIGHT_BOTTOM, counts, small.clone(), weak);
-    let second = painter.with_clip_rect(egui::Rect::from_min_max(rect.min, egui::pos2(below.left() - 4.0, rect.bottom())));
+    let below = painter.text(
+        rect.right_bottom() + egui::vec2(-8.0, -3.0),
+        egui::Align2::RIGHT_BOTTOM,
+        counts,
+        small.clone(),
+        weak,
+    );
+    let second =
+        painter.with_clip_rect(egui::Rect::from_min_max(rect.min, egui::pos2(below.left() - 4.0, rect.bottom())));
     second.text(
         rect.left_bottom() + egui::vec2(9.0, -3.0),
         egui::Align2::LEFT_BOTTOM,

@@ -11,13 +11,7 @@ use super::{
     tile_store::TileStore,
     view_state::{ViewKind, ViewState},
 };
-use crate::model::{
-    navigate::Layout,
-    raster::Metric,
-    sample::TapInfo,
-    session::Session,
-    settings::Settings,
-};
+use crate::model::{navigate::Layout, raster::Metric, sample::TapInfo, session::Session, settings::Settings};
 
 /// One tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
@@ -201,14 +195,8 @@ impl Panes<'_> {
             ViewKind::Difference => "Difference image",
             ViewKind::Heatmap => "Heatmap image",
         };
-        let view = ImageView {
-            name,
-            picture,
-            left,
-            marks: &marks,
-            hovered: self.view.hovered,
-            lens: self.settings.lens,
-        };
+        let view =
+            ImageView { name, picture, left, marks: &marks, hovered: self.view.hovered, lens: self.settings.lens };
         let mut no_split = None;
         let rect = ui.available_rect_before_wrap();
         let split = if kind == ViewKind::Result { &mut self.view.split } else { &mut no_split };
@@ -318,10 +306,7 @@ fn tap_marks(taps: &[TapInfo], level: u32, slice: u32) -> Vec<Mark> {
     let colour = |weight: f64| {
         if weight == 0.0 { egui::Color32::from_gray(150) } else { egui::Color32::from_rgb(120, 235, 140) }
     };
-    found
-        .into_iter()
-        .map(|(texel, weight)| Mark { texel, colour: colour(weight), text: weight_text(weight) })
-        .collect()
+    found.into_iter().map(|(texel, weight)| Mark { texel, colour: colour(weight), text: weight_text(weight) }).collect()
 }
 
 /// A weight as a decimal, short but exact to 1/65536.

@@ -83,14 +83,20 @@ fn values_ui(ui: &mut Ui, info: &SampleInfo) {
                     }
                     Some(bits) => {
                         ui.label(colour(mono(word(bits))));
-                        ui.label(colour(mono(if info.number == Number::Float { hex_float(bits) } else { String::new() })));
+                        ui.label(colour(mono(if info.number == Number::Float {
+                            hex_float(bits)
+                        } else {
+                            String::new()
+                        })));
                         ui.label(colour(mono(decimal(bits, info.number))));
                     }
                 }
                 match (line, channel.distance, channel.got.zip(channel.expected)) {
                     ("got", Some(distance), Some((got, expected))) => {
                         ui.label(mono(ulp(distance)).color(bad));
-                        ui.label(mono(format!("{:e}", value(got, info.number) - value(expected, info.number))).color(bad));
+                        ui.label(
+                            mono(format!("{:e}", value(got, info.number) - value(expected, info.number))).color(bad),
+                        );
                     }
                     ("got", None, Some(_)) => {
                         ui.label(mono("0").weak());
@@ -155,7 +161,9 @@ fn operands_ui(ui: &mut Ui, info: &SampleInfo) {
     }
     if !info.positions.is_empty() {
         ui.add_space(4.0);
-        ui.strong("Position in texels").on_hover_text("integer.#hex: the first tap and, in steps of the fixed-point grid, the weight of the second");
+        ui.strong("Position in texels").on_hover_text(
+            "integer.#hex: the first tap and, in steps of the fixed-point grid, the weight of the second",
+        );
         for position in &info.positions {
             ui.label(mono(format!("level {}  {} = {}", position.level, position.axis, position.text)));
         }

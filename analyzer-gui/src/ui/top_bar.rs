@@ -151,7 +151,11 @@ fn executor_ui(ui: &mut Ui, choice: &mut Choice, bar: &mut TopBar) {
                     .map_err(|error| error.to_string())
             });
             ui.selectable_value(&mut choice.executor, ExecutorChoice::Auto, "auto: Vulkan, else embedded");
-            ui.selectable_value(&mut choice.executor, ExecutorChoice::Embedded, "embedded: on the CPU, without a driver");
+            ui.selectable_value(
+                &mut choice.executor,
+                ExecutorChoice::Embedded,
+                "embedded: on the CPU, without a driver",
+            );
             match devices {
                 Ok(names) => {
                     for name in names.iter() {
@@ -220,14 +224,22 @@ pub fn status_ui(ui: &mut Ui, session: &mut Session, hide_times: bool) {
         if let Some(shown) = session.shown() {
             let [x, y, z] = shown.dispatch.grid;
             let layout = Layout::of(shown.dispatch.grid);
-            let folded = if layout.is_folded() { format!(", shown as {} x {}", layout.size()[0], layout.size()[1]) } else { String::new() };
+            let folded = if layout.is_folded() {
+                format!(", shown as {} x {}", layout.size()[0], layout.size()[1])
+            } else {
+                String::new()
+            };
             ui.weak(format!("{}  {x} x {y} x {z}{folded}", shown.dispatch.op));
         }
         let outcome = session.outcome().map(|(outcome, _)| outcome.clone());
         match (session.progress(), &outcome) {
             (Some((done, all)), None) => {
                 ui.spinner();
-                let text = if all == 0 { "reading…".to_owned() } else { format!("{} of {} samples", grouped(done), grouped(all)) };
+                let text = if all == 0 {
+                    "reading…".to_owned()
+                } else {
+                    format!("{} of {} samples", grouped(done), grouped(all))
+                };
                 ui.label(text);
                 if ui.button("Cancel").on_hover_text("Gives the evaluation up (Esc)").clicked() {
                     session.cancel();
@@ -257,8 +269,11 @@ pub fn status_ui(ui: &mut Ui, session: &mut Session, hide_times: bool) {
             }
         }
         if let Some((_, oracle)) = &trace {
-            ui.weak(format!("oracle: {}, {}", oracle.device, oracle.source))
-                .on_hover_text(if oracle.note.is_empty() { "no note" } else { &oracle.note });
+            ui.weak(format!("oracle: {}, {}", oracle.device, oracle.source)).on_hover_text(if oracle.note.is_empty() {
+                "no note"
+            } else {
+                &oracle.note
+            });
         }
     });
     advice_ui(ui, session);

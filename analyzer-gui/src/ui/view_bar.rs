@@ -4,12 +4,7 @@ use egui::{Color32, Rect, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
 use super::view_state::{RangeMode, ViewState};
 use crate::model::{
-    colour::Range,
-    navigate::Layout,
-    number::grouped,
-    raster::Channels,
-    session::Session,
-    settings::Settings,
+    colour::Range, navigate::Layout, number::grouped, raster::Channels, session::Session, settings::Settings,
     stats::Stats,
 };
 
@@ -44,7 +39,9 @@ pub fn view_bar_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, set
         ui.separator();
         ui.toggle_value(&mut settings.overlay, "NaN/Inf").on_hover_text("Marks NaN, infinities and denormal numbers");
         ui.toggle_value(&mut settings.lens, "Lens").on_hover_text("Numbers around the pointer (L)");
-        let held = ui.selectable_label(view.oracle_held, "Hold O").on_hover_text("Hold the key O, or this, to see the oracle in place of the result");
+        let held = ui
+            .selectable_label(view.oracle_held, "Hold O")
+            .on_hover_text("Hold the key O, or this, to see the oracle in place of the result");
         view.oracle_held |= held.is_pointer_button_down_on();
         ui.toggle_value(&mut view.blink, "Blink").on_hover_text("Result and oracle by turns (B)");
         let mut split = view.split.is_some();
@@ -55,7 +52,11 @@ pub fn view_bar_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, set
             ui.separator();
             ui.label("slice");
             let mut slice = session.slice();
-            if ui.add(egui::DragValue::new(&mut slice).range(0..=grid[2] - 1)).accessible_name("Slice of the grid").changed() {
+            if ui
+                .add(egui::DragValue::new(&mut slice).range(0..=grid[2] - 1))
+                .accessible_name("Slice of the grid")
+                .changed()
+            {
                 session.set_slice(slice);
             }
             ui.weak(format!("of {}", grid[2]));
@@ -83,7 +84,8 @@ fn range_ui(ui: &mut Ui, view: &mut ViewState, stats: Option<&Stats>) {
         .accessible_name("Range of values");
     let Range { mut low, mut high } = range;
     let speed = f64::from((high - low).abs() / 200.0).max(1e-9);
-    let mut changed = ui.add(egui::DragValue::new(&mut low).speed(speed)).accessible_name("Low end of the range").changed();
+    let mut changed =
+        ui.add(egui::DragValue::new(&mut low).speed(speed)).accessible_name("Low end of the range").changed();
     if let Some(stats) = stats {
         histogram_ui(ui, stats, range, view.channels());
     }

@@ -199,8 +199,7 @@ impl ViewState {
         let texture = shown.texture.as_ref().map_err(Clone::clone)?;
         let [level, slice] = self.texture_at;
         let slice = texture.slice(level, slice).ok_or("the texture has no such level or slice")?;
-        let content =
-            Content::Texture { dispatch: texture.dispatch.clone(), slice, format: texture.state.format };
+        let content = Content::Texture { dispatch: texture.dispatch.clone(), slice, format: texture.state.format };
         Ok(Arc::new(Picture {
             content,
             number: texture.number,

@@ -61,10 +61,8 @@ impl Software {
             let low = low.round().clamp(0.0, size as f32) as u32;
             low..high.round().clamp(low as f32, size as f32) as u32
         };
-        let (xs, ys) = (
-            bounds(clip.left(), clip.right(), picture.width()),
-            bounds(clip.top(), clip.bottom(), picture.height()),
-        );
+        let (xs, ys) =
+            (bounds(clip.left(), clip.right(), picture.width()), bounds(clip.top(), clip.bottom(), picture.height()));
         for [a, b, c] in mesh.triangles() {
             let corners = [a, b, c].map(|n| mesh.vertices[n as usize]);
             triangle(picture, corners, &xs, &ys, scale, texture);
