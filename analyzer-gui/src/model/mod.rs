@@ -1,0 +1,25 @@
+//! What the window shows, without a window.
+
+pub mod causes;
+pub mod choice;
+pub mod colour;
+pub mod compare;
+pub mod disassembly;
+pub mod edits;
+pub mod evaluate;
+pub mod export;
+pub mod fields;
+pub mod goto;
+pub mod list;
+pub mod navigate;
+pub mod number;
+pub mod outcome;
+pub mod raster;
+pub mod sample;
+pub mod session;
+pub mod settings;
+pub mod stats;
+pub mod texture;
+pub mod tiles;
+pub mod viewport;
+pub mod worker;

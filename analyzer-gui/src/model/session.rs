@@ -1,0 +1,754 @@
+//! What is open, selected, changed and known: the state behind the window.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use capture_format::{Dispatch, Field, FieldRangeError, Source};
+use replayer::{path::Path as ReplayPath, rules::Profile};
+
+use super::{
+    causes::{Cause, Causes, SingleRules, differs},
+    choice::{Choice, ExecutorChoice},
+    compare::Number,
+    disassembly::{Disassembly, disassemble},
+    edits::{Descriptor, Edits},
+    goto::{DispatchRef, Goto},
+    list::{Listing, Row, Sort, arrange},
+    navigate::{self, Order, Step},
+    outcome::{Outcome, Summary, Verdict, number_of},
+    sample::SampleInfo,
+    stats::Stats,
+    texture::Texture,
+    worker::{DispatchId, Head, Loaded, Report, ResultKey, Wake, Worker},
+};
+
+/// Results that are kept cost at most this many bytes, beside the one that is shown.
+const KEPT_BYTES: usize = 1 << 30;
+
+/// Dispatches of more samples are not evaluated for the list alone: the user asks for them by selecting them.
+const LISTED_SAMPLES: u64 = 1 << 22;
+
+/// An open trace, or one that could not be opened.
+pub struct TraceEntry {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// The trace with its dispatches, or what is wrong with it.
+    pub content: Result<(Arc<Source>, Vec<Head>), String>,
+}
+
+/// A dispatch that is shown, with what is derived from it.
+pub struct Shown {
+    /// Which one.
+    pub id: DispatchId,
+    /// As recorded.
+    pub recorded: Arc<Dispatch>,
+    /// With changed fields.
+    pub dispatch: Arc<Dispatch>,
+    /// The spread of the oracle's values.
+    pub stats: Option<Arc<Stats>>,
+    /// How results are read.
+    pub number: Number,
+    /// The texture, or why it is not shown.
+    pub texture: Result<Texture, String>,
+    /// Tells this from what was shown before.
+    pub serial: u64,
+}
+
+/// A message to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What happened.
+    pub text: String,
+    /// Whether it is an error.
+    pub is_error: bool,
+}
+
+/// The state behind the window.
+pub struct Session {
+    worker: Worker,
+    causes: Box<dyn Causes>,
+    traces: Vec<TraceEntry>,
+    selected: Option<DispatchId>,
+    sample: Option<usize>,
+    slice: u32,
+    choice: Choice,
+    edits: HashMap<DispatchId, Edits>,
+    loaded: Option<(DispatchId, Arc<Dispatch>, Option<Arc<Stats>>, u64)>,
+    unreadable: Option<(DispatchId, String)>,
+    shown: Option<Shown>,
+    /// Results, the latest used last, each with its serial.
+    results: VecDeque<(ResultKey, Arc<Outcome>, u64)>,
+    summaries: HashMap<ResultKey, Summary>,
+    serial: u64,
+    goto: Option<Goto>,
+    messages: Vec<Message>,
+    opened: Vec<PathBuf>,
+    sample_info: Option<(SampleKey, SampleInfo, Result<Vec<Cause>, String>)>,
+    disassembly: Option<(u64, Choice, Result<Disassembly, String>)>,
+    /// Bumped when rows may have changed.
+    rows_version: u64,
+    rows: Option<(RowsKey, Arc<Listing>)>,
+    /// Whether the list has to ask for verdicts again.
+    list_stale: bool,
+}
+
+#[derive(Clone, PartialEq)]
+struct SampleKey {
+    index: usize,
+    shown: u64,
+    result: Option<u64>,
+    choice: Choice,
+}
+
+type RowsKey = (u64, String, Option<Verdict>, Sort);
+
+impl Session {
+    /// Starts with nothing open.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn new(choice: Choice, wake: Wake) -> std::io::Result<Self> {
+        Ok(Self {
+            worker: Worker::start(wake)?,
+            causes: Box::new(SingleRules),
+            traces: Vec::new(),
+            selected: None,
+            sample: None,
+            slice: 0,
+            choice,
+            edits: HashMap::new(),
+            loaded: None,
+            unreadable: None,
+            shown: None,
+            results: VecDeque::new(),
+            summaries: HashMap::new(),
+            serial: 0,
+            goto: None,
+            messages: Vec::new(),
+            opened: Vec::new(),
+            sample_info: None,
+            disassembly: None,
+            rows_version: 0,
+            rows: None,
+            list_stale: false,
+        })
+    }
+
+    /// Replaces what names causes.
+    pub fn set_causes(&mut self, causes: Box<dyn Causes>) {
+        self.causes = causes;
+        self.sample_info = None;
+    }
+
+    /// Opens what a path stands for, in the background.
+    pub fn open(&mut self, path: PathBuf) {
+        self.worker.open(path);
+    }
+
+    /// Closes everything.
+    pub fn close_all(&mut self) {
+        self.worker.cancel();
+        self.traces.clear();
+        self.edits.clear();
+        self.results.clear();
+        self.summaries.clear();
+        (self.selected, self.sample, self.slice, self.loaded, self.shown) = (None, None, 0, None, None);
+        (self.unreadable, self.sample_info, self.disassembly) = (None, None, None);
+        self.rows_version += 1;
+    }
+
+    /// Goes to a dispatch and a sample as soon as it is open.
+    pub fn goto(&mut self, goto: Goto) {
+        self.goto = Some(goto);
+        self.follow_goto();
+    }
+
+    /// As [`Self::goto`], among what is open already: a place that is not there is an error at once.
+    pub fn goto_open(&mut self, goto: Goto) {
+        self.goto(goto);
+        if !self.worker.is_opening()
+            && let Some(goto) = self.goto.take()
+        {
+            self.error(format!("{goto}: no such dispatch in the open traces"));
+        }
+    }
+
+    /// Takes in what the worker reports. Returns whether anything changed.
+    pub fn poll(&mut self) -> bool {
+        let mut changed = false;
+        while let Some(report) = self.worker.poll() {
+            changed = true;
+            self.take(report);
+        }
+        if std::mem::take(&mut self.list_stale) {
+            self.ask_for_list();
+        }
+        changed
+    }
+
+    fn take(&mut self, report: Report) {
+        match report {
+            Report::Opened(opened) => {
+                // A trace that is opened again replaces the one of before in its place.
+                let entry = TraceEntry { path: opened.path.clone(), content: opened.result };
+                let known = self.traces.iter().position(|trace| trace.path == opened.path);
+                if let Ok((source, _)) = &entry.content {
+                    self.opened.push(opened.path);
+                    if let Some(recovery) = source.recovery() {
+                        self.error(format!("{}: read in part: {recovery}", source.path().display()));
+                    }
+                }
+                match known {
+                    Some(at) => {
+                        self.forget(at);
+                        self.traces[at] = entry;
+                    }
+                    None => self.traces.push(entry),
+                }
+                self.rows_version += 1;
+                self.follow_goto();
+                if self.selected.is_none() && self.goto.is_none() {
+                    self.select_first();
+                }
+                self.list_stale = true;
+            }
+            Report::Searched { path, found, last } => {
+                if found == 0 {
+                    self.error(format!(
+                        "{}: no traces there; expected .texeltrace files or folders with case.toml",
+                        path.display()
+                    ));
+                }
+                if last && let Some(goto) = self.goto.take() {
+                    self.error(format!("{goto}: no such dispatch in the open traces"));
+                    if self.selected.is_none() {
+                        self.select_first();
+                    }
+                }
+            }
+            Report::Loaded(id, Loaded { dispatch, stats }) => {
+                self.serial += 1;
+                self.loaded = Some((id, dispatch, stats, self.serial));
+                self.show();
+            }
+            Report::Unreadable(id, reason) => {
+                self.summaries.insert(
+                    self.key(id),
+                    Summary::unreadable(reason.clone(), "The other dispatches of the trace can still be read."),
+                );
+                self.unreadable = Some((id, reason));
+                self.rows_version += 1;
+            }
+            Report::Evaluated(key, outcome) => {
+                self.summaries.insert(key.clone(), outcome.summary.clone());
+                self.serial += 1;
+                self.results.retain(|(known, ..)| *known != key);
+                self.results.push_back((key, Arc::from(outcome), self.serial));
+                let bytes = |results: &VecDeque<(ResultKey, Arc<Outcome>, u64)>| {
+                    results.iter().map(|(_, outcome, _)| outcome.bytes()).sum::<usize>()
+                };
+                while self.results.len() > 1 && bytes(&self.results) > KEPT_BYTES {
+                    self.results.pop_front();
+                }
+                self.rows_version += 1;
+                self.list_stale = true;
+            }
+            Report::Summarised(key, summary) => {
+                self.summaries.insert(key, summary);
+                self.rows_version += 1;
+            }
+        }
+    }
+
+    fn forget(&mut self, trace: usize) {
+        self.results.retain(|(key, ..)| key.id.trace != trace);
+        self.summaries.retain(|key, _| key.id.trace != trace);
+        self.edits.retain(|id, _| id.trace != trace);
+        if self.selected.is_some_and(|id| id.trace == trace) {
+            (self.selected, self.sample, self.loaded, self.shown) = (None, None, None, None);
+        }
+    }
+
+    fn error(&mut self, text: String) {
+        self.messages.push(Message { text, is_error: true });
+    }
+
+    /// Adds a message that is no error.
+    pub fn note(&mut self, text: String) {
+        self.messages.push(Message { text, is_error: false });
+    }
+
+    /// Adds an error.
+    pub fn complain(&mut self, error: &dyn std::fmt::Display) {
+        self.error(error.to_string());
+    }
+
+    /// Messages that were not dismissed.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Removes a message.
+    pub fn dismiss(&mut self, at: usize) {
+        if at < self.messages.len() {
+            self.messages.remove(at);
+        }
+    }
+
+    /// Files that were opened since the last call.
+    pub fn take_opened(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.opened)
+    }
+
+    fn follow_goto(&mut self) {
+        let Some(goto) = &self.goto else { return };
+        let found = self.traces.iter().enumerate().find_map(|(trace, entry)| {
+            let (_, heads) = entry.content.as_ref().ok()?;
+            let index = match &goto.dispatch {
+                DispatchRef::Name(name) => heads.iter().position(|head| head.name == *name)?,
+                DispatchRef::Number(number) => Some(*number).filter(|number| *number < heads.len())?,
+            };
+            Some(DispatchId { trace, index })
+        });
+        if let Some(id) = found {
+            let goto = self.goto.take();
+            self.select(id);
+            if let (Some(at), Some(grid)) = (goto.and_then(|goto| goto.sample), self.grid(id)) {
+                match navigate::index(at, grid) {
+                    Some(index) => self.select_sample(Some(index)),
+                    None => self.error(format!(
+                        "{},{},{}: no such sample, the grid is {} x {} x {}",
+                        at[0], at[1], at[2], grid[0], grid[1], grid[2]
+                    )),
+                }
+            }
+        }
+    }
+
+    fn grid(&self, id: DispatchId) -> Option<[u32; 3]> {
+        let (_, heads) = self.traces.get(id.trace)?.content.as_ref().ok()?;
+        heads.get(id.index)?.about.as_ref().ok().map(|(_, grid)| *grid)
+    }
+
+    fn select_first(&mut self) {
+        let first =
+            self.traces.iter().position(|entry| entry.content.as_ref().is_ok_and(|(_, heads)| !heads.is_empty()));
+        if let Some(trace) = first {
+            self.select(DispatchId { trace, index: 0 });
+        }
+    }
+
+    /// The open traces, and those that could not be opened.
+    #[must_use]
+    pub fn traces(&self) -> &[TraceEntry] {
+        &self.traces
+    }
+
+    fn source(&self, id: DispatchId) -> Option<&Arc<Source>> {
+        self.traces.get(id.trace)?.content.as_ref().ok().map(|(source, _)| source)
+    }
+
+    /// The trace of the selected dispatch.
+    #[must_use]
+    pub fn selected_source(&self) -> Option<&Arc<Source>> {
+        self.source(self.selected?)
+    }
+
+    /// The selected dispatch.
+    #[must_use]
+    pub fn selected(&self) -> Option<DispatchId> {
+        self.selected
+    }
+
+    /// Name of the selected dispatch.
+    #[must_use]
+    pub fn selected_name(&self) -> Option<&str> {
+        let id = self.selected?;
+        let (_, heads) = self.traces.get(id.trace)?.content.as_ref().ok()?;
+        heads.get(id.index).map(|head| head.name.as_str())
+    }
+
+    /// Selects a dispatch; it is read and evaluated in the background.
+    pub fn select(&mut self, id: DispatchId) {
+        if self.source(id).is_none() || self.selected == Some(id) {
+            return;
+        }
+        (self.selected, self.sample, self.slice, self.shown, self.unreadable) = (Some(id), None, 0, None, None);
+        if self.loaded.as_ref().is_some_and(|(loaded, ..)| *loaded != id) {
+            self.loaded = None;
+        }
+        self.show();
+        self.ask();
+    }
+
+    fn key(&self, id: DispatchId) -> ResultKey {
+        ResultKey { id, choice: self.effective(), edits: self.edits.get(&id).cloned().unwrap_or_default() }
+    }
+
+    /// The choice as results depend on it: the executor does not matter to a path that needs none.
+    fn effective(&self) -> Choice {
+        let mut choice = self.choice.clone();
+        if !choice.path.needs_executor() {
+            choice.executor = ExecutorChoice::Auto;
+        }
+        choice
+    }
+
+    /// Asks for what is selected, unless it is there.
+    fn ask(&mut self) {
+        let Some(id) = self.selected else { return };
+        let key = self.key(id);
+        let has_result = match self.results.iter().position(|(known, ..)| *known == key) {
+            Some(at) => {
+                // The latest used is kept longest.
+                if let Some(result) = self.results.remove(at) {
+                    self.results.push_back(result);
+                }
+                true
+            }
+            None => false,
+        };
+        let has_dispatch = self.loaded.as_ref().is_some_and(|(loaded, ..)| *loaded == id);
+        if !(has_result && has_dispatch)
+            && let Some(source) = self.source(id).cloned()
+        {
+            self.worker.want(key, source);
+        }
+        self.rows_version += 1;
+    }
+
+    /// Asks for the verdicts that the list lacks.
+    fn ask_for_list(&mut self) {
+        let mut wanted = Vec::new();
+        for (trace, entry) in self.traces.iter().enumerate() {
+            let Ok((source, heads)) = &entry.content else { continue };
+            for (index, head) in heads.iter().enumerate() {
+                let id = DispatchId { trace, index };
+                let small = head.about.as_ref().is_ok_and(|(_, grid)| {
+                    grid.iter().fold(1u64, |n, &d| n.saturating_mul(d.into())) <= LISTED_SAMPLES
+                });
+                let key = self.key(id);
+                if small && self.selected != Some(id) && !self.summaries.contains_key(&key) {
+                    wanted.push((key, source.clone()));
+                }
+            }
+        }
+        self.worker.summarise(wanted);
+    }
+
+    /// Makes what is shown from what is loaded, changed and chosen.
+    fn show(&mut self) {
+        let Some((id, recorded, stats, _)) = &self.loaded else { return };
+        if self.selected != Some(*id) {
+            return;
+        }
+        let (id, recorded, stats) = (*id, recorded.clone(), stats.clone());
+        let dispatch = match self.edits.get(&id) {
+            Some(edits) if !edits.is_empty() => Arc::new(edits.apply(&recorded)),
+            _ => recorded.clone(),
+        };
+        let texture = self.profile().and_then(|profile| Texture::new(dispatch.clone(), &profile.rules));
+        self.serial += 1;
+        self.slice = self.slice.min(dispatch.grid[2].saturating_sub(1));
+        self.sample = self.sample.filter(|&sample| (sample as u64) < dispatch.sample_count());
+        self.shown =
+            Some(Shown { id, number: number_of(&dispatch), recorded, dispatch, stats, texture, serial: self.serial });
+    }
+
+    /// The dispatch that is shown, once it is read.
+    #[must_use]
+    pub fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
+    }
+
+    /// Why the selected dispatch can't be read.
+    #[must_use]
+    pub fn unreadable(&self) -> Option<&str> {
+        let (id, reason) = self.unreadable.as_ref()?;
+        (self.selected == Some(*id)).then_some(reason.as_str())
+    }
+
+    /// The profile in force for the selected dispatch.
+    ///
+    /// # Errors
+    /// Text that names the unknown profile.
+    pub fn profile(&self) -> Result<Profile, String> {
+        let source = self.selected_source().ok_or("no dispatch is selected")?;
+        self.choice.profile.resolve(source.oracle()).map_err(|error| error.to_string())
+    }
+
+    /// The result of what is selected under the present choice, with its serial.
+    #[must_use]
+    pub fn outcome(&self) -> Option<(&Arc<Outcome>, u64)> {
+        let key = self.key(self.selected?);
+        self.results.iter().find(|(known, ..)| *known == key).map(|(_, outcome, serial)| (outcome, *serial))
+    }
+
+    /// The counts of the selected dispatch before any field was changed, when it was evaluated.
+    #[must_use]
+    pub fn unchanged_summary(&self) -> Option<&Summary> {
+        let id = self.selected?;
+        self.summaries.get(&ResultKey { id, choice: self.effective(), edits: Edits::default() })
+    }
+
+    /// The present choice.
+    #[must_use]
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Chooses what results are computed with.
+    pub fn choose(&mut self, choice: Choice) {
+        if choice == self.choice {
+            return;
+        }
+        self.choice = choice;
+        self.show();
+        self.ask();
+        self.list_stale = true;
+    }
+
+    /// Chooses the path and leaves the rest.
+    pub fn choose_path(&mut self, path: ReplayPath) {
+        self.choose(Choice { path, ..self.choice.clone() });
+    }
+
+    /// Forgets the results of the selected dispatch and opens executors anew.
+    pub fn run_again(&mut self) {
+        self.worker.forget_executors();
+        let selected = self.selected;
+        self.results.retain(|(key, ..)| Some(key.id) != selected);
+        // Verdicts that an executor failed to give may come now.
+        self.summaries.retain(|key, summary| {
+            Some(key.id) != selected && !matches!(summary.verdict, Verdict::Failed | Verdict::Timeout)
+        });
+        self.ask();
+        self.list_stale = true;
+    }
+
+    /// Gives up what is being computed.
+    pub fn cancel(&mut self) {
+        self.worker.cancel();
+    }
+
+    /// Samples done and in all of what the user waits for.
+    #[must_use]
+    pub fn progress(&self) -> Option<(u64, u64)> {
+        self.worker.progress()
+    }
+
+    /// Dispatches whose verdict the list waits for.
+    #[must_use]
+    pub fn listed(&self) -> usize {
+        self.worker.listed()
+    }
+
+    /// Whether traces are being opened.
+    #[must_use]
+    pub fn is_opening(&self) -> bool {
+        self.worker.is_opening()
+    }
+
+    /// Whether nothing runs in the background. Reports may still wait to be polled.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.worker.is_idle() && !self.list_stale
+    }
+
+    /// Changed fields of the selected dispatch.
+    #[must_use]
+    pub fn edits(&self) -> Edits {
+        self.selected.and_then(|id| self.edits.get(&id)).cloned().unwrap_or_default()
+    }
+
+    /// Sets a field of the selected dispatch and evaluates it again.
+    ///
+    /// # Errors
+    /// When the value does not fit the field.
+    pub fn set_field(&mut self, descriptor: Descriptor, field: &Field, value: u32) -> Result<(), FieldRangeError> {
+        let Some(shown) = &self.shown else { return Ok(()) };
+        let mut edits = self.edits();
+        edits.set(&shown.recorded, descriptor, field, value)?;
+        self.set_edits(edits);
+        Ok(())
+    }
+
+    /// Gives a field its recorded value back.
+    pub fn revert_field(&mut self, descriptor: Descriptor, field: &Field) {
+        let Some(shown) = &self.shown else { return };
+        let mut edits = self.edits();
+        edits.revert(&shown.recorded, descriptor, field);
+        self.set_edits(edits);
+    }
+
+    /// Gives all fields their recorded values back.
+    pub fn revert_all(&mut self) {
+        self.set_edits(Edits::default());
+    }
+
+    fn set_edits(&mut self, edits: Edits) {
+        let Some(id) = self.selected else { return };
+        if edits == self.edits() {
+            return;
+        }
+        if edits.is_empty() {
+            self.edits.remove(&id);
+        } else {
+            self.edits.insert(id, edits);
+        }
+        self.show();
+        self.ask();
+    }
+
+    /// The selected sample.
+    #[must_use]
+    pub fn sample(&self) -> Option<usize> {
+        self.sample
+    }
+
+    /// Selects a sample and shows its slice.
+    pub fn select_sample(&mut self, sample: Option<usize>) {
+        self.sample = sample;
+        if let (Some(sample), Some(grid)) = (sample, self.selected.and_then(|id| self.grid(id))) {
+            self.slice = navigate::position(sample, grid)[2];
+        }
+    }
+
+    /// The slice of the grid that is shown.
+    #[must_use]
+    pub fn slice(&self) -> u32 {
+        self.slice
+    }
+
+    /// Shows a slice of the grid.
+    pub fn set_slice(&mut self, slice: u32) {
+        let slices = self.shown.as_ref().map_or(1, |shown| shown.dispatch.grid[2]);
+        self.slice = slice.min(slices.saturating_sub(1));
+    }
+
+    /// Selects the next or previous differing sample. Returns whether there is one.
+    pub fn step(&mut self, order: Order, step: Step) -> bool {
+        let Some(next) = self
+            .outcome()
+            .and_then(|(outcome, _)| outcome.comparison.as_ref())
+            .and_then(|comparison| navigate::step(comparison, order, self.sample, step))
+        else {
+            return false;
+        };
+        self.select_sample(Some(next));
+        true
+    }
+
+    /// The selected sample in full, with its causes when it differs.
+    pub fn sample_info(&mut self) -> Option<(&SampleInfo, &Result<Vec<Cause>, String>)> {
+        let index = self.sample?;
+        let shown = self.shown.as_ref()?;
+        let outcome = self.outcome();
+        let key = SampleKey {
+            index,
+            shown: shown.serial,
+            result: outcome.map(|(_, serial)| serial),
+            choice: self.choice.clone(),
+        };
+        if self.sample_info.as_ref().is_none_or(|(known, ..)| *known != key) {
+            let profile = self.profile().ok()?;
+            let outcome = outcome.map(|(outcome, _)| outcome.as_ref());
+            let info = SampleInfo::new(&shown.dispatch, outcome, &profile.rules, index, shown.number);
+            let got = info.channels.map(|channel| channel.got.unwrap_or(0));
+            let differs = outcome.is_some() && differs(&shown.dispatch, got, index, shown.number);
+            let causes = if differs { self.causes.of_sample(&shown.dispatch, &profile, index) } else { Ok(Vec::new()) };
+            self.sample_info = Some((key, info, causes));
+        }
+        self.sample_info.as_ref().map(|(_, info, causes)| (info, causes))
+    }
+
+    /// The module of the selected dispatch.
+    ///
+    /// # Errors
+    /// Text that says why there is none.
+    pub fn disassembly(&mut self) -> Result<&Disassembly, String> {
+        let shown = self.shown.as_ref().ok_or("no dispatch is shown")?;
+        let stale = self
+            .disassembly
+            .as_ref()
+            .is_none_or(|(serial, choice, _)| *serial != shown.serial || *choice != self.choice);
+        if stale {
+            let made = self.profile().and_then(|profile| disassemble(&shown.dispatch, &profile.rules));
+            self.disassembly = Some((shown.serial, self.choice.clone(), made));
+        }
+        match &self.disassembly {
+            Some((.., Ok(made))) => Ok(made),
+            Some((.., Err(error))) => Err(error.clone()),
+            None => Err("no dispatch is shown".to_owned()),
+        }
+    }
+
+    /// The rows of the list. They are made anew only when something changed.
+    pub fn rows(&mut self, filter: &str, only: Option<Verdict>, sort: Sort) -> Arc<Listing> {
+        let key = (self.rows_version, filter.to_owned(), only, sort);
+        match &self.rows {
+            Some((known, listing)) if *known == key => listing.clone(),
+            _ => {
+                let listing = Arc::new(arrange(self.all_rows(), filter, only, sort));
+                self.rows = Some((key, listing.clone()));
+                listing
+            }
+        }
+    }
+
+    fn all_rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (trace, entry) in self.traces.iter().enumerate() {
+            let Ok((source, heads)) = &entry.content else { continue };
+            for (index, head) in heads.iter().enumerate() {
+                let id = DispatchId { trace, index };
+                let summary = self.summaries.get(&self.key(id));
+                rows.push(Row {
+                    id,
+                    trace: source.name().to_owned(),
+                    name: head.name.clone(),
+                    op: head.about.as_ref().map_or_else(|_| "?".to_owned(), |(op, _)| op.to_string()),
+                    verdict: summary.map(|s| s.verdict).or(head.about.is_err().then_some(Verdict::Unreadable)),
+                    mismatched: summary.map_or(0, |s| s.mismatched),
+                    max_ulp: summary.map_or(0, |s| s.max_ulp),
+                });
+            }
+        }
+        rows
+    }
+
+    /// Selects the row after or before the selected one.
+    pub fn step_row(&mut self, filter: &str, only: Option<Verdict>, sort: Sort, step: Step) {
+        let selected = self.selected;
+        let listing = self.rows(filter, only, sort);
+        let rows = &listing.rows;
+        let at = rows.iter().position(|row| Some(row.id) == selected);
+        let next = match (step, at) {
+            (_, None) => 0,
+            (Step::Next, Some(at)) => at + 1,
+            (Step::Previous, Some(at)) => at.saturating_sub(1),
+        };
+        if let Some(id) = rows.get(next).map(|row| row.id) {
+            self.select(id);
+        }
+    }
+
+    /// The place of what is shown, as `--goto` takes it.
+    #[must_use]
+    pub fn place(&self) -> Option<Goto> {
+        let name = self.selected_name()?.to_owned();
+        let sample =
+            self.sample.zip(self.shown.as_ref()).map(|(sample, shown)| navigate::position(sample, shown.dispatch.grid));
+        Some(Goto { dispatch: DispatchRef::Name(name), sample })
+    }
+
+    /// The file of the selected dispatch.
+    #[must_use]
+    pub fn selected_path(&self) -> Option<&Path> {
+        self.traces.get(self.selected?.trace).map(|entry| entry.path.as_path())
+    }
+}
