@@ -99,7 +99,7 @@ impl Kernel {
         let group3 = code.raw().type_vector(uint, 3);
         let group = code.instruction(Op::Load, group3, vec![Operand::IdRef(group)]);
         let (group_x, group_y): (U, U) = (code.extract(group, 0), code.extract(group, 1));
-        let lane = code.load_u(lane);
+        let lane = code.load(lane);
         let before = code.u_mul(group_y, groups_in_a_row);
         let group = code.u_add(before, group_x);
         let lanes = code.u(WORKGROUP);
@@ -114,7 +114,7 @@ impl Kernel {
                     let n = code.u(n);
                     let at = code.u_add(row, n);
                     let pointer = element(code, rows, uint, at);
-                    code.load_u(pointer)
+                    code.load(pointer)
                 })
                 .collect();
             let (at, rest) = words.split_at(axes + usize::from(layered));
