@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod capabilities;
+mod descriptor_words;
 mod device;
 mod disk_cache;
 mod engine;
@@ -25,6 +26,7 @@ use std::{mem::ManuallyDrop, num::NonZeroUsize, path::PathBuf, sync::Arc, time::
 
 use self::{device::Device, engine::Engine, instance::Instance, physical::Physical};
 pub use self::{
+    descriptor_words::sampler_words,
     disk_cache::CacheState,
     engine::RunTiming,
     native::{
