@@ -97,7 +97,9 @@ pub fn evaluate(
     if path == Path::Native {
         let device = executor.and_then(|executor| executor.native());
         let device = device.ok_or_else(|| {
-            ExecuteError::Unavailable("the native path needs a Vulkan device: its own sampler is what it runs".to_owned())
+            ExecuteError::Unavailable(
+                "the native path needs a Vulkan device: its own sampler is what it runs".to_owned(),
+            )
         })?;
         return native::run(device, dispatch);
     }

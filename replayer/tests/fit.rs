@@ -50,7 +50,9 @@ fn gfx1035_rounds_weights_to_nearest_even_in_256ths() {
     let found = fit(&shipped("gfx1035"), Profile::EXACT.rules).unwrap();
     assert!(found.mismatched_before > 100, "{}", found.mismatched_before);
     assert_recovered(&found, &Profile::GFX1035.rules, "gfx1035");
-    for (rule, value) in [(RuleId::SubtexelBits, "8"), (RuleId::WeightRounding, "nearest-even"), (RuleId::MipFilterBits, "27:26")] {
+    for (rule, value) in
+        [(RuleId::SubtexelBits, "8"), (RuleId::WeightRounding, "nearest-even"), (RuleId::MipFilterBits, "27:26")]
+    {
         let finding = found.findings.iter().find(|f| f.rule == rule).unwrap();
         assert_eq!(found.rules.value_name(rule), value);
         assert_eq!(finding.verdict(), Verdict::Decided, "{finding:?}");

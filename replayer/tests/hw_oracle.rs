@@ -9,9 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use capture_format::{
-    Case, Column, Dispatch, Expected, LodSource, Op, OpKind, OracleSource, Trace,
-};
+use capture_format::{Case, Column, Dispatch, Expected, LodSource, Op, OpKind, OracleSource, Trace};
 use replayer::{
     capture::{Plan, Suite},
     interchange::hw_oracle::{Measured, export, import, write},
@@ -54,7 +52,8 @@ fn answer(kit: &Path, trace: &Trace) {
     for (index, dispatch) in trace.dispatches.iter().enumerate() {
         let prefix = format!("{index:03}-");
         let folder = fs::read_dir(kit).unwrap().map(|e| e.unwrap().path());
-        let folder = folder.into_iter().find(|p| p.file_name().unwrap().to_str().unwrap().starts_with(&prefix)).unwrap();
+        let folder =
+            folder.into_iter().find(|p| p.file_name().unwrap().to_str().unwrap().starts_with(&prefix)).unwrap();
         let words = &dispatch.expected.as_ref().unwrap().words;
         let mut samples = words.chunks_exact(4);
         for run in 0.. {
@@ -112,7 +111,11 @@ fn every_instruction_and_view_assembles() {
     // More operands than registers have room for in a row: derivatives in 2D, with offsets.
     let mut dispatch = Suite::Gradients.dispatches(&plan).unwrap().remove(0);
     let kit = export(&dispatch).unwrap();
-    assert!(kit.body.contains("image_sample_d v[10:13], [v4, v5, v6, v7, v14, v15], s[16:23], s[24:27]"), "{}", kit.body);
+    assert!(
+        kit.body.contains("image_sample_d v[10:13], [v4, v5, v6, v7, v14, v15], s[16:23], s[24:27]"),
+        "{}",
+        kit.body
+    );
     dispatch.op.offset = true;
     dispatch.coords.columns.push(Column::Offset);
     let rows: Vec<u32> = dispatch.coords.words.chunks_exact(6).flat_map(|row| [row, &[0x3f]].concat()).collect();
@@ -146,11 +149,10 @@ fn long_dispatches_are_cut_into_runs_of_one_length() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(write(&trace, folder.path()).unwrap(), 3);
     let kit = export(&trace.dispatches[0]).unwrap();
-    assert_eq!(kit.runs.iter().map(|run| (run.rows.lines().count(), run.samples)).collect::<Vec<_>>(), [
-        (1024, 1024),
-        (1024, 1024),
-        (1024, 452)
-    ]);
+    assert_eq!(
+        kit.runs.iter().map(|run| (run.rows.lines().count(), run.samples)).collect::<Vec<_>>(),
+        [(1024, 1024), (1024, 1024), (1024, 452)]
+    );
     answer(folder.path(), &trace);
     assert_eq!(import(folder.path(), &measured()).unwrap().dispatches, trace.dispatches);
 }
@@ -169,7 +171,10 @@ fn broken_kits_are_errors_that_name_the_line() {
         text.strip_prefix(&place(folder.path()).display().to_string()).unwrap().to_owned()
     };
     let without_last_line = |text: String| text.lines().take(1023).map(|l| format!("{l}\n")).collect();
-    assert_eq!(error("out-001.txt", &without_last_line), "/out-001.txt:1024: the end after 1023 rows, expected 1024 rows");
+    assert_eq!(
+        error("out-001.txt", &without_last_line),
+        "/out-001.txt:1024: the end after 1023 rows, expected 1024 rows"
+    );
     let one_more = |text: String| text + "00000000 00000000 00000000 00000000\n";
     assert_eq!(error("out-000.txt", &one_more), "/out-000.txt:1025: row 1025, expected 1024 rows");
     let bad_word = |text: String| {

@@ -10,7 +10,8 @@ mod texels;
 use std::path::{Path, PathBuf};
 
 use capture_format::{
-    Dispatch, Expected, FieldRangeError, Oracle, OracleSource, Trace, WriteError, WriteOptions, find::TRACE_EXTENSION, write_trace,
+    Dispatch, Expected, FieldRangeError, Oracle, OracleSource, Trace, WriteError, WriteOptions, find::TRACE_EXTENSION,
+    write_trace,
 };
 
 pub use self::{

@@ -73,7 +73,12 @@ pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Re
     let report = |out: &mut dyn std::io::Write, what: &str, captured: &Captured| {
         let dispatches = &captured.trace.dispatches;
         let samples: usize = dispatches.iter().map(|d| d.coords.rows()).sum();
-        writeln!(out, "{what}: {} dispatches, {samples} samples, {} left out", dispatches.len(), captured.left_out.len())?;
+        writeln!(
+            out,
+            "{what}: {} dispatches, {samples} samples, {} left out",
+            dispatches.len(),
+            captured.left_out.len()
+        )?;
         for left_out in &captured.left_out {
             writeln!(out, "  left out: {}: {}", left_out.dispatch, left_out.reason)?;
         }

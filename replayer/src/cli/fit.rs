@@ -21,7 +21,9 @@ use crate::{
 /// Prints each rule's value with the samples that contradict every other one, the values that the traces can't tell apart, and
 /// which capture would.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  replayer fit traces/h200\n  replayer fit captured --from gfx1035 --filter '*linear*'")]
+#[command(
+    after_help = "Examples:\n  replayer fit traces/h200\n  replayer fit captured --from gfx1035 --filter '*linear*'"
+)]
 pub(super) struct FitArguments {
     /// Traces, cases, folders or globs
     #[arg(required = true, value_name = "PATHS")]
@@ -37,7 +39,8 @@ pub(super) struct FitArguments {
 /// The profile of that name.
 fn profile(option: &str, name: &str) -> Result<Profile, Failure> {
     let known: Vec<_> = Profile::ALL.iter().map(|p| p.name).collect();
-    Profile::by_name(name).ok_or_else(|| Failure::usage(format!("{option} {name}: expected one of {}", known.join(", "))))
+    Profile::by_name(name)
+        .ok_or_else(|| Failure::usage(format!("{option} {name}: expected one of {}", known.join(", "))))
 }
 
 pub(super) fn run(arguments: &FitArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -107,7 +110,11 @@ fn print(found: &Fit, context: &mut Context<'_>) -> Result<(), Failure> {
                     .samples
                     .first()
                     .map_or_else(String::new, |s| format!(", first {}/{} sample {}", s.trace, s.dispatch, s.sample));
-                writeln!(out, "    {name:<16} {} samples differ, {} against it{first}", tried.mismatched, tried.against)?;
+                writeln!(
+                    out,
+                    "    {name:<16} {} samples differ, {} against it{first}",
+                    tried.mismatched, tried.against
+                )?;
                 if tried.against <= tried.in_favour
                     && let Some(other) = found.rules.with(finding.rule, alternative.value)
                 {

@@ -15,7 +15,9 @@ use crate::interchange::hw_oracle::{Measured, import, write};
 
 /// Write a kit that measures a case on an AMD GPU: assembly, rows, extra bytes and command lines
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  replayer export hw-oracle traces/gfx1035/weight-rounding.toml -o kit\n  (run the lines of kit/*/commands.txt in their folders on the GPU's machine)\n  replayer import hw-oracle kit --target gfx1035 -o measured.texeltrace")]
+#[command(
+    after_help = "Example:\n  replayer export hw-oracle traces/gfx1035/weight-rounding.toml -o kit\n  (run the lines of kit/*/commands.txt in their folders on the GPU's machine)\n  replayer import hw-oracle kit --target gfx1035 -o measured.texeltrace"
+)]
 pub(super) struct ExportKitArguments {
     /// The trace or case
     trace: PathBuf,
@@ -54,7 +56,11 @@ pub(super) fn export(arguments: &ExportKitArguments, context: &mut Context<'_>) 
     let trace = Trace { name: meta.name, summary: meta.summary, oracle: meta.oracle, dispatches };
     let runs = write(&trace, &arguments.output).with_context(|| arguments.trace.display().to_string()).or_input()?;
     let folder = arguments.output.display();
-    writeln!(context.out, "{folder}: {} dispatches, {runs} runs; the command lines are in commands.txt of each", trace.dispatches.len())?;
+    writeln!(
+        context.out,
+        "{folder}: {} dispatches, {runs} runs; the command lines are in commands.txt of each",
+        trace.dispatches.len()
+    )?;
     Ok(Exit::Success)
 }
 

@@ -115,7 +115,14 @@ pub(crate) fn resource(code: &mut Code, ty: Word, class: StorageClass, binding: 
 }
 
 /// A storage buffer that is one runtime array; the variable and the block's type.
-pub(crate) fn buffer(code: &mut Code, element: Word, stride: u32, binding: u32, name: &str, access: Decoration) -> (Word, Word) {
+pub(crate) fn buffer(
+    code: &mut Code,
+    element: Word,
+    stride: u32,
+    binding: u32,
+    name: &str,
+    access: Decoration,
+) -> (Word, Word) {
     let builder = code.raw();
     let array = builder.type_runtime_array(element);
     builder.decorate(array, Decoration::ArrayStride, [Operand::LiteralBit32(stride)]);

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{SampleRef, score::{Place, Samples}};
+use super::{
+    SampleRef,
+    score::{Place, Samples},
+};
 use crate::{
     capture::{Plan, Suite},
     materialise::materialise,

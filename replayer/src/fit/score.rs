@@ -61,11 +61,7 @@ impl Samples {
     /// Names a sample.
     pub fn name(&self, (item, sample): Place) -> SampleRef {
         let item = &self.items[item];
-        SampleRef {
-            trace: item.trace.clone(),
-            dispatch: item.dispatch.name.clone(),
-            sample: item.numbers[sample],
-        }
+        SampleRef { trace: item.trace.clone(), dispatch: item.dispatch.name.clone(), sample: item.numbers[sample] }
     }
 
     /// At most `count` samples of each dispatch, spread evenly; quads stay whole, so dispatches with LODs from them do.
@@ -198,9 +194,11 @@ impl Item {
     fn mismatches(&self, rules: &Rules) -> Vec<usize> {
         let words = self.results(rules);
         let mut differ: Vec<usize> = match &words {
-            Some(words) => {
-                self.channels().filter(|&n| distance(words[n], self.expected[n], self.float) > 0).map(|n| n / 4).collect()
-            }
+            Some(words) => self
+                .channels()
+                .filter(|&n| distance(words[n], self.expected[n], self.float) > 0)
+                .map(|n| n / 4)
+                .collect(),
             None => self.channels().map(|n| n / 4).collect(),
         };
         differ.dedup();

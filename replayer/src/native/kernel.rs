@@ -74,8 +74,7 @@ impl Kernel {
             _ => {}
         }
         let component = if self.integer { U::type_id(&code) } else { F::type_id(&code) };
-        let image =
-            code.raw().type_image(component, dim, 0, layered.into(), 0, 1, spirv::ImageFormat::Unknown, None);
+        let image = code.raw().type_image(component, dim, 0, layered.into(), 0, 1, spirv::ImageFormat::Unknown, None);
         let bound = if self.fetch == Fetch::Texel { image } else { code.raw().type_sampled_image(image) };
         let variable = resource(&mut code, bound, StorageClass::UniformConstant, 0, "image");
         let uint = U::type_id(&code);

@@ -164,11 +164,7 @@ fn refuse_image_flags(image: ImageDescriptor) -> Result<(), Refusal> {
     if u32::from(image.min_lod()) > base {
         return Err(image_field(image, &ImageDescriptor::MIN_LOD, "Vulkan's views have no smallest LOD"));
     }
-    for which in [
-        &ImageDescriptor::CORNER_SAMPLES,
-        &ImageDescriptor::LINKED_RESOURCE,
-        &ImageDescriptor::PRT_DEFAULT,
-    ] {
+    for which in [&ImageDescriptor::CORNER_SAMPLES, &ImageDescriptor::LINKED_RESOURCE, &ImageDescriptor::PRT_DEFAULT] {
         if which.extract(&words) != 0 {
             return Err(image_field(image, which, "Vulkan has no counterpart"));
         }
@@ -332,7 +328,10 @@ fn sampler(sampler: SamplerDescriptor, about: &About<'_>) -> Result<LoweredSampl
         ..NativeSamplerState::default()
     };
     if state.anisotropy.is_some() && state.mag != state.min {
-        return Err(refusal(&SamplerDescriptor::XY_MAG_FILTER, "Vulkan's anisotropy is for magnification and minification alike"));
+        return Err(refusal(
+            &SamplerDescriptor::XY_MAG_FILTER,
+            "Vulkan's anisotropy is for magnification and minification alike",
+        ));
     }
     if about.axes == 3 {
         let slices = match sampler.z_filter() {
@@ -390,12 +389,14 @@ fn levels(
         MipFilter::Point => {
             // Vulkan clamps the LOD before it chooses the nearest level.
             if !one_level && !sampler.mip_point_preclamp() {
-                for (lod, which) in [
-                    (sampler.min_lod(), &SamplerDescriptor::MIN_LOD),
-                    (sampler.max_lod(), &SamplerDescriptor::MAX_LOD),
-                ] {
+                for (lod, which) in
+                    [(sampler.min_lod(), &SamplerDescriptor::MIN_LOD), (sampler.max_lod(), &SamplerDescriptor::MAX_LOD)]
+                {
                     if lod % 256 != 0 && u32::from(lod) < 256 * (about.levels as u32 - 1) {
-                        return Err(refusal(which, "Vulkan clamps before it chooses the nearest level (MIP_POINT_PRECLAMP)"));
+                        return Err(refusal(
+                            which,
+                            "Vulkan clamps before it chooses the nearest level (MIP_POINT_PRECLAMP)",
+                        ));
                     }
                 }
             }
@@ -431,7 +432,10 @@ fn levels(
     }
     if state.unnormalized {
         if !base_only {
-            return Err(refusal(&SamplerDescriptor::MIP_FILTER, "with unnormalized coordinates Vulkan reads one level"));
+            return Err(refusal(
+                &SamplerDescriptor::MIP_FILTER,
+                "with unnormalized coordinates Vulkan reads one level",
+            ));
         }
         if state.mag != state.min {
             return Err(refusal(
@@ -473,7 +477,10 @@ fn addressing(
             Clamp::MirrorOnceLastTexel => AddressMode::MirrorClampToEdge,
             Clamp::ClampBorder => AddressMode::ClampToBorder,
             Clamp::ClampHalfBorder | Clamp::MirrorOnceHalfBorder | Clamp::MirrorOnceBorder => {
-                return Err(refusal(which, "Vulkan has repeat, mirrored repeat, edge, border and mirror once to the edge"));
+                return Err(refusal(
+                    which,
+                    "Vulkan has repeat, mirrored repeat, edge, border and mirror once to the edge",
+                ));
             }
         };
         let clamps = matches!(clamp, Clamp::ClampLastTexel | Clamp::ClampBorder);
@@ -500,8 +507,7 @@ fn border_color(
     refusal: &impl Fn(&Field, &str) -> Refusal,
 ) -> Result<BorderColor, Refusal> {
     let order = about.image.bc_swizzle().order();
-    let order =
-        order.ok_or_else(|| image_field(about.image, &ImageDescriptor::BC_SWIZZLE, "0 to 5 are defined"))?;
+    let order = order.ok_or_else(|| image_field(about.image, &ImageDescriptor::BC_SWIZZLE, "0 to 5 are defined"))?;
     let stored = match sampler.border_color_type() {
         BorderColorType::TransparentBlack => return Ok(BorderColor::TransparentBlack),
         BorderColorType::OpaqueWhite => return Ok(BorderColor::OpaqueWhite),

@@ -102,10 +102,7 @@ fn columns_of(lowered: &Lowered, by_direction: bool) -> Vec<Column> {
         LodSource::Explicit => columns.push(Column::Lod),
         LodSource::Derivatives => {
             let axes = shape(lowered.view).0;
-            for along in [
-                [Column::Dudx, Column::Dvdx, Column::Dwdx],
-                [Column::Dudy, Column::Dvdy, Column::Dwdy],
-            ] {
+            for along in [[Column::Dudx, Column::Dvdx, Column::Dwdx], [Column::Dudy, Column::Dvdy, Column::Dwdy]] {
                 columns.extend_from_slice(&along[..axes]);
             }
         }
@@ -133,7 +130,11 @@ fn texel(lowered: &Lowered, sample: usize, row: &[u32], out: &mut Vec<u32>) -> R
         let value = f32::from_bits(bits);
         let index = if value > -1.0 { value as u32 } else { u32::MAX };
         (index < end).then_some(index).ok_or_else(|| {
-            part("coords", format!("sample {sample}: {value}"), &format!("loads outside 0 to {} are not expressed", end - 1))
+            part(
+                "coords",
+                format!("sample {sample}: {value}"),
+                &format!("loads outside 0 to {} are not expressed", end - 1),
+            )
         })
     };
     let axes = shape(lowered.view).0;

@@ -3,7 +3,8 @@
 use capture_format::{Column, Op, OracleSource, find_traces, open as open_trace};
 use replayer::{
     capture::{
-        CaptureError, Captured, LeftOut, Plan, Provenance, Suite, capture, capture_suite, capture_to_folder, usual_profile,
+        CaptureError, Captured, LeftOut, Plan, Provenance, Suite, capture, capture_suite, capture_to_folder,
+        usual_profile,
     },
     execute::{
         ExecuteError,
@@ -31,7 +32,16 @@ fn every_suite_is_captured_and_read_back() {
     capture_to_folder(&mut executor, Suite::ALL, &PLAN, &provenance, folder.path(), &mut each).unwrap();
     assert_silent(&mut executor);
     // Only what a device may lack is left out, by the name of the feature or limit.
-    let may_lack = ["samplerMirrorClampToEdge", "customBorderColors", "MINMAX", "samplerFilterMinmax", "maxImageDimension", "imageCubeArray", "nisotropy", "maxSamplerLodBias"];
+    let may_lack = [
+        "samplerMirrorClampToEdge",
+        "customBorderColors",
+        "MINMAX",
+        "samplerFilterMinmax",
+        "maxImageDimension",
+        "imageCubeArray",
+        "nisotropy",
+        "maxSamplerLodBias",
+    ];
     for line in &left_out {
         assert!(may_lack.iter().any(|name| line.contains(name)), "{line}");
     }
@@ -98,7 +108,12 @@ fn point_samples_inside_texels_equal_the_textbook() {
                 });
                 if inside {
                     let at = sample * 4..sample * 4 + 4;
-                    let nan = |words: &[u32]| words.iter().map(|&w| if f32::from_bits(w).is_nan() { 0x7fc0_0000 } else { w }).collect::<Vec<_>>();
+                    let nan = |words: &[u32]| {
+                        words
+                            .iter()
+                            .map(|&w| if f32::from_bits(w).is_nan() { 0x7fc0_0000 } else { w })
+                            .collect::<Vec<_>>()
+                    };
                     let (got, wanted) = (nan(&expected[at.clone()]), nan(&reference[at]));
                     assert_eq!(got, wanted, "{suite} {} sample {sample}", dispatch.name);
                     checked += 1;
@@ -133,7 +148,13 @@ fn devices_that_disagree_with_themselves_or_can_do_nothing_are_errors() {
     let provenance = Provenance { device: "test".to_owned(), profile: "exact".to_owned(), text: "test".to_owned() };
     let dispatches: Vec<_> = Suite::Addressing.dispatches(&PLAN).unwrap().into_iter().take(1).collect();
     let error = capture(&mut Unsteady(0), "t", "", dispatches.clone(), &provenance, "").unwrap_err();
-    assert!(matches!(error, CaptureError::Unsteady { differing: 128, sample: 0, first: [1, 1, 1, 1], second: [2, 2, 2, 2], .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            CaptureError::Unsteady { differing: 128, sample: 0, first: [1, 1, 1, 1], second: [2, 2, 2, 2], .. }
+        ),
+        "{error}"
+    );
     let captured = capture(&mut Bare, "t", "", dispatches, &provenance, "").unwrap();
     assert!(captured.trace.dispatches.is_empty());
     assert_eq!(captured.left_out, [LeftOut { dispatch: "wrap-point".to_owned(), reason: "samplers".to_owned() }]);

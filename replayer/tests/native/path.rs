@@ -53,7 +53,8 @@ fn every_code_decodes_as_the_reference_does() {
 #[test]
 fn a_path_without_a_device_says_what_is_missing() {
     let image = ImageSpec::d2(2, 2, Texels::Near);
-    let d = dispatch(Op::SAMPLE_LZ, &image, &SamplerSpec::plain(XyFilter::Point), &[Column::U, Column::V], &[&[0.1, 0.1]]);
+    let d =
+        dispatch(Op::SAMPLE_LZ, &image, &SamplerSpec::plain(XyFilter::Point), &[Column::U, Column::V], &[&[0.1, 0.1]]);
     let error = evaluate(&d, Path::Native, &Profile::EXACT, None, false).unwrap_err();
     assert_eq!(error.to_string(), "the native path needs a Vulkan device: its own sampler is what it runs");
     assert_eq!("native".parse(), Ok(Path::Native));
@@ -140,7 +141,10 @@ fn gathers_offsets_and_loads_return_whole_texels() {
 fn constants_borders_and_integers_come_through() {
     let mut executor = open();
     let image = ImageSpec::d2(2, 2, Texels::Near);
-    let border = SamplerSpec { border: BorderColorType::Register, ..SamplerSpec::plain(XyFilter::Point).clamped(Clamp::ClampBorder) };
+    let border = SamplerSpec {
+        border: BorderColorType::Register,
+        ..SamplerSpec::plain(XyFilter::Point).clamped(Clamp::ClampBorder)
+    };
     let mut d = dispatch(Op::SAMPLE_LZ, &image, &border, &[Column::U, Column::V], &[&[-1.0, 0.5], &[0.2, 0.2]]);
     d.border_table = vec![[0.25, 0.5, 8.0, 1.0].map(f32::to_bits)];
     let select = [DstSel::Z, DstSel::X, DstSel::One, DstSel::Zero];
@@ -151,7 +155,8 @@ fn constants_borders_and_integers_come_through() {
     assert_eq!(native::run(&mut executor, &d).unwrap(), expected);
 
     let words = ImageSpec { format: TexelFormat::R32_UINT, ..image };
-    let d = dispatch(Op::SAMPLE_LZ, &words, &SamplerSpec::plain(XyFilter::Point), &[Column::U, Column::V], &[&[0.9, 0.9]]);
+    let d =
+        dispatch(Op::SAMPLE_LZ, &words, &SamplerSpec::plain(XyFilter::Point), &[Column::U, Column::V], &[&[0.9, 0.9]]);
     assert_eq!(native::run(&mut executor, &d).unwrap(), [d.texels[3], 0, 0, 1]);
     assert_silent(&mut executor);
 }

@@ -57,7 +57,11 @@ pub struct Maker {
 
 impl Maker {
     pub fn new(plan: &Plan, suite: &str) -> Self {
-        Self { samples: plan.samples.max(1), random: Random::new(plan.seed, xxhash_rust::xxh3::xxh3_64(suite.as_bytes())), dispatches: Vec::new() }
+        Self {
+            samples: plan.samples.max(1),
+            random: Random::new(plan.seed, xxhash_rust::xxh3::xxh3_64(suite.as_bytes())),
+            dispatches: Vec::new(),
+        }
     }
 
     fn image(&mut self, spec: &ImageSpec) -> Result<Image, FieldRangeError> {
@@ -71,7 +75,9 @@ impl Maker {
     /// Random rows, each column in its bounds.
     fn random_table(&mut self, columns: &[Column], bounds: &[[f32; 2]]) -> Table {
         let words: Vec<u32> = (0..self.samples)
-            .flat_map(|_| bounds.iter().map(|&[low, high]| self.random.uniform(low, high).to_bits()).collect::<Vec<_>>())
+            .flat_map(|_| {
+                bounds.iter().map(|&[low, high]| self.random.uniform(low, high).to_bits()).collect::<Vec<_>>()
+            })
             .collect();
         Table { columns: columns.to_vec(), words: words.into() }
     }
@@ -239,12 +245,14 @@ fn lod_values(m: &mut Maker, low: f32, high: f32) -> Vec<u32> {
     while lods.len() < m.samples.max(points::SPECIAL.len()) {
         let random = m.random.uniform(low, high);
         let beside = 0.5f32.powi(9 + m.random.below(10) as i32) * (m.random.below(3) as f32 - 1.0);
-        lods.push(match m.random.below(4) {
-            0 | 1 => random,
-            2 => ((random * 256.0).floor() + 0.5) / 256.0 + beside,
-            _ => (random * 2.0).floor() / 2.0 + beside,
-        }
-        .to_bits());
+        lods.push(
+            match m.random.below(4) {
+                0 | 1 => random,
+                2 => ((random * 256.0).floor() + 0.5) / 256.0 + beside,
+                _ => (random * 2.0).floor() / 2.0 + beside,
+            }
+            .to_bits(),
+        );
     }
     lods.truncate(m.samples.max(1));
     lods
@@ -331,11 +339,14 @@ pub fn arrays(m: &mut Maker) -> Made {
     let array = ImageSpec { kind: ImageType::D2Array, layers: 5, ..ImageSpec::d2(8, 8, Texels::Near) };
     let image = m.image(&array)?;
     let columns = [Column::U, Column::V, Column::Layer];
-    let layer_rows: Vec<[u32; 3]> =
-        layers.iter().map(|&layer| [m.random.uniform(0.0, 1.0).to_bits(), m.random.uniform(0.0, 1.0).to_bits(), layer]).collect();
+    let layer_rows: Vec<[u32; 3]> = layers
+        .iter()
+        .map(|&layer| [m.random.uniform(0.0, 1.0).to_bits(), m.random.uniform(0.0, 1.0).to_bits(), layer])
+        .collect();
     m.add("2d-layers", Op::SAMPLE_LZ, &image, &SamplerSpec::plain(POINT), &rows(columns, layer_rows.clone()))?;
     m.add("2d-layers-linear", Op::SAMPLE_LZ, &image, &linear, &rows(columns, layer_rows))?;
-    let line = ImageSpec { kind: ImageType::D1Array, size: [16, 1, 1], layers: 6, ..ImageSpec::d2(16, 1, Texels::Near) };
+    let line =
+        ImageSpec { kind: ImageType::D1Array, size: [16, 1, 1], layers: 6, ..ImageSpec::d2(16, 1, Texels::Near) };
     let image = m.image(&line)?;
     let layer_rows: Vec<[u32; 2]> = layers.iter().map(|&layer| [m.random.uniform(0.0, 1.0).to_bits(), layer]).collect();
     m.add("1d-layers", Op::SAMPLE_LZ, &image, &linear, &rows([Column::U, Column::Layer], layer_rows))?;
@@ -428,14 +439,19 @@ pub fn gathers(m: &mut Maker) -> Made {
 pub fn borders(m: &mut Maker) -> Made {
     let image = m.near64()?;
     let table = m.random_table(&UV, &[[-0.05, 1.05]; 2]);
-    let built_in =
-        [(BorderColorType::TransparentBlack, "transparent-black"), (BorderColorType::OpaqueBlack, "opaque-black"), (BorderColorType::OpaqueWhite, "opaque-white")];
+    let built_in = [
+        (BorderColorType::TransparentBlack, "transparent-black"),
+        (BorderColorType::OpaqueBlack, "opaque-black"),
+        (BorderColorType::OpaqueWhite, "opaque-white"),
+    ];
     for (filter, filter_name) in FILTERS {
         let base = SamplerSpec::plain(filter).clamped(Clamp::ClampBorder);
         for (border, name) in built_in {
             m.add(&format!("{name}-{filter_name}"), Op::SAMPLE_LZ, &image, &SamplerSpec { border, ..base }, &table)?;
         }
-        for (n, colour) in [[0.3, 2.5, 700.0, 0.25], [1.0 / 3.0, 1e-6, 65000.0, 1.0], [-0.7, 1e6, 0.0, -1.0]].iter().enumerate() {
+        for (n, colour) in
+            [[0.3, 2.5, 700.0, 0.25], [1.0 / 3.0, 1e-6, 65000.0, 1.0], [-0.7, 1e6, 0.0, -1.0]].iter().enumerate()
+        {
             let sampler = SamplerSpec { border: BorderColorType::Register, ..base };
             m.add(&format!("table-{n}-{filter_name}"), Op::SAMPLE_LZ, &image, &sampler, &table)?;
             if let Some(dispatch) = m.dispatches.last_mut() {
@@ -445,7 +461,8 @@ pub fn borders(m: &mut Maker) -> Made {
     }
     // Alpha of the view shown: what the border has in a channel that the format lacks.
     let mut shows_w = image;
-    shows_w.descriptor = ImageDescriptor::from_words(shows_w.descriptor).with_dst_sel_w(capture_format::DstSel::W).words();
+    shows_w.descriptor =
+        ImageDescriptor::from_words(shows_w.descriptor).with_dst_sel_w(capture_format::DstSel::W).words();
     for (border, name) in built_in {
         let sampler = SamplerSpec { border, ..SamplerSpec::plain(LINEAR).clamped(Clamp::ClampBorder) };
         m.add(&format!("{name}-w"), Op::SAMPLE_LZ, &shows_w, &sampler, &table)?;
@@ -457,7 +474,9 @@ pub fn min_max(m: &mut Maker) -> Made {
     let image = m.image(&ImageSpec::d2(64, 64, Texels::Near).with_all_levels())?;
     let table = m.random_table(&UV_LOD, &[[-0.5, 1.5], [-0.5, 1.5], [-0.5, 4.0]]);
     for (mode, name) in [(FilterMode::Min, "min"), (FilterMode::Max, "max")] {
-        for (clamp, clamp_name) in [(Clamp::Wrap, "wrap"), (Clamp::ClampLastTexel, "edge"), (Clamp::ClampBorder, "border")] {
+        for (clamp, clamp_name) in
+            [(Clamp::Wrap, "wrap"), (Clamp::ClampLastTexel, "edge"), (Clamp::ClampBorder, "border")]
+        {
             let base = SamplerSpec { mode, ..SamplerSpec::plain(LINEAR).clamped(clamp) };
             m.add(&format!("{name}-{clamp_name}"), Op::SAMPLE_L, &image, &base, &table)?;
         }
@@ -488,7 +507,9 @@ pub fn offsets(m: &mut Maker) -> Made {
         .to_vec();
     let columns = [Column::U, Column::V, Column::Offset];
     let table: Vec<[u32; 3]> = (0..m.samples.min(1024))
-        .map(|_| [m.random.uniform(-0.5, 1.5).to_bits(), m.random.uniform(-0.5, 1.5).to_bits(), m.random.pick(&offsets)])
+        .map(|_| {
+            [m.random.uniform(-0.5, 1.5).to_bits(), m.random.uniform(-0.5, 1.5).to_bits(), m.random.pick(&offsets)]
+        })
         .collect();
     let table = rows(columns, table);
     let with_offset = |op: Op| Op { offset: true, ..op };
@@ -524,7 +545,13 @@ pub fn formats(m: &mut Maker) -> Made {
         let codes = m.image(&ImageSpec { format, ..ImageSpec::d2(64, 32, Texels::Codes) })?;
         m.add(&format!("{code}-codes"), Op::SAMPLE_LZ, &codes, &SamplerSpec::plain(POINT), &centres)?;
         let image = m.image(&ImageSpec { format, ..ImageSpec::d2(32, 32, Texels::Wide) })?;
-        m.add(&format!("{code}-linear"), Op::SAMPLE_LZ, &image, &SamplerSpec::plain(LINEAR).clamped(Clamp::Wrap), &table)?;
+        m.add(
+            &format!("{code}-linear"),
+            Op::SAMPLE_LZ,
+            &image,
+            &SamplerSpec::plain(LINEAR).clamped(Clamp::Wrap),
+            &table,
+        )?;
     }
     let image = m.image(&ImageSpec { format: TexelFormat::R32_UINT, ..ImageSpec::d2(32, 32, Texels::Wide) })?;
     m.add("20-point", Op::SAMPLE_LZ, &image, &SamplerSpec::plain(POINT).clamped(Clamp::Wrap), &table)?;

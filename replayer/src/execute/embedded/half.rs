@@ -41,8 +41,7 @@ pub(super) fn from_f64(x: f64) -> u32 {
     if near.is_nan() || f64::from(near) == x {
         return from_f32(near.to_bits());
     }
-    let toward_zero =
-        if f64::from(near).abs() > x.abs() { near.to_bits().wrapping_sub(1) } else { near.to_bits() };
+    let toward_zero = if f64::from(near).abs() > x.abs() { near.to_bits().wrapping_sub(1) } else { near.to_bits() };
     from_f32(toward_zero | 1)
 }
 

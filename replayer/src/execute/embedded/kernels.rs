@@ -526,7 +526,9 @@ fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
             let a = f32::from_bits(a);
             if a.is_finite() { libm::frexpf(a).1 as u32 } else { 0 }
         }),
-        Op::ModfFract => fun(regs, i, m, |a| if a.is_infinite() { 0f32.copysign(a) } else { (a - a.trunc()).copysign(a) }),
+        Op::ModfFract => {
+            fun(regs, i, m, |a| if a.is_infinite() { 0f32.copysign(a) } else { (a - a.trunc()).copysign(a) })
+        }
         Op::Math => {
             check(i, m, env, Choice::OutOfDomain, |l| out_of_domain(i.imm, f(regs, i.a, l)));
             masked_lanes(regs, i, m, |r, l| math(i.imm, f(r, i.a, l)).to_bits());
@@ -659,7 +661,9 @@ fn masked_lanes(regs: &mut [Lanes], i: &Inst, m: &Mask, f: impl Fn(&[Lanes], usi
 fn signed_division(regs: &mut [Lanes], i: &Inst, m: &Mask, env: &mut dyn Env, f: impl Fn(i32, i32) -> i32) {
     check(i, m, env, Choice::DivisionByZero, |l| regs[i.b as usize][l] == 0);
     let least = (1u32 << (i.imm - 1)).wrapping_neg();
-    check(i, m, env, Choice::DivisionOverflow, |l| (regs[i.a as usize][l] == least) & (regs[i.b as usize][l] == u32::MAX));
+    check(i, m, env, Choice::DivisionOverflow, |l| {
+        (regs[i.a as usize][l] == least) & (regs[i.b as usize][l] == u32::MAX)
+    });
     bin(regs, i, m, |a, b| if b == 0 { u32::MAX } else { f(a as i32, b as i32) as u32 });
 }
 

@@ -40,10 +40,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-pub use self::report::{Choice, Finding, Report};
-pub use self::trace::{Fetch, Line, Operand, Step, Value};
 use self::ir::Program;
+pub use self::report::{Choice, Finding, Report};
 use self::source::Source;
+pub use self::trace::{Fetch, Line, Operand, Step, Value};
 use super::{ExecuteError, Executor, ExecutorInfo, ImageDim, Job};
 
 /// Programs that are kept.
@@ -205,13 +205,13 @@ impl Embedded {
             return Ok(program);
         }
         // Another specialization of the module may have it in parts already.
-        let parsed = self.programs.iter().find(|(hash, key, _)| *hash == job.module.key && key.words == job.module.words);
+        let parsed =
+            self.programs.iter().find(|(hash, key, _)| *hash == job.module.key && key.words == job.module.words);
         let source = match parsed {
             Some((_, _, program)) => program.source.clone(),
             None => Arc::new(Source::parse(&job.module.words, job.module.key)?),
         };
-        let program =
-            Arc::new(translate::translate(&source, job.entry, job.specialization, &self.limits, tracing)?);
+        let program = Arc::new(translate::translate(&source, job.entry, job.specialization, &self.limits, tracing)?);
         let key = Key {
             words: job.module.words.clone(),
             entry: job.entry.to_owned(),

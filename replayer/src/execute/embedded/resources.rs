@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::Limits;
 use super::StorageImage;
 use super::ir::{Atomic, BufferDecl, Descriptor, ImageDecl, POISON, Program};
-use super::Limits;
 use crate::execute::{Binding, ExecuteError, ImageDim, Job, Resource};
 
 /// Words that are read only, or shared by all threads.

@@ -48,9 +48,8 @@ pub fn sampler_words(
         return Err(ExecuteError::Unsupported(format!("sampler descriptors take {size} bytes, {BYTES} are expected")));
     }
     let priorities = [1.0];
-    let queues = [vk::DeviceQueueCreateInfo::default()
-        .queue_family_index(physical.queue_family)
-        .queue_priorities(&priorities)];
+    let queues =
+        [vk::DeviceQueueCreateInfo::default().queue_family_index(physical.queue_family).queue_priorities(&priorities)];
     let extensions = [name.as_ptr()];
     let have = &physical.features;
     let core = vk::PhysicalDeviceFeatures {
@@ -62,7 +61,8 @@ pub fn sampler_words(
         .sampler_filter_minmax(have.v12.sampler_filter_minmax == vk::TRUE)
         .sampler_mirror_clamp_to_edge(have.v12.sampler_mirror_clamp_to_edge == vk::TRUE);
     let mut buffers = vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default().descriptor_buffer(true);
-    let mut features = vk::PhysicalDeviceFeatures2::default().features(core).push_next(&mut v12).push_next(&mut buffers);
+    let mut features =
+        vk::PhysicalDeviceFeatures2::default().features(core).push_next(&mut v12).push_next(&mut buffers);
     let info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
         .enabled_extension_names(&extensions)

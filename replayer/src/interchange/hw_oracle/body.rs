@@ -69,10 +69,7 @@ pub fn body(op: Op, view: View, operands: usize, dmask: u8, offsets: &Offsets) -
     let samplers = if op.kind == OpKind::Load { "" } else { ", s[24:27]" };
     let dmask = if op.kind == OpKind::Gather4 { dmask } else { 0xf };
     let unorm = if op.kind == OpKind::Load { " unorm" } else { "" };
-    line(&format!(
-        "  {op} v[10:13], {address}, s[16:23]{samplers} dmask:{dmask:#x} dim:{}{unorm}",
-        dim(view)
-    ));
+    line(&format!("  {op} v[10:13], {address}, s[16:23]{samplers} dmask:{dmask:#x} dim:{}{unorm}", dim(view)));
     line("  s_waitcnt vmcnt(0)");
     line("misplaced:");
     line("  s_waitcnt vmcnt(0) lgkmcnt(0)");

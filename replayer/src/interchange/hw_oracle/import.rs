@@ -162,8 +162,7 @@ fn same_text(path: &Path, expected: &str) -> Result<(), ImportError> {
 fn modes(path: &Path, kit: &Kit) -> Result<String, ImportError> {
     let found = text(path)?;
     let mut all: Option<String> = None;
-    let lines: Vec<(usize, &str)> =
-        (1..).zip(found.lines()).filter(|(_, line)| !line.trim().is_empty()).collect();
+    let lines: Vec<(usize, &str)> = (1..).zip(found.lines()).filter(|(_, line)| !line.trim().is_empty()).collect();
     if lines.len() != kit.runs.len() {
         let problem = format!("{} command lines, expected one for each of {} runs", lines.len(), kit.runs.len());
         return Err(ImportError::Line { path: path.to_owned(), line: found.lines().count().max(1), problem });
@@ -214,7 +213,9 @@ fn output(path: &Path, text: &str, rows: usize) -> Result<Vec<u32>, ImportError>
             words.push(value.ok_or_else(|| fail(format!("{word:?}, expected 8 hex digits")))?);
         }
         if words[words.len() - OUTS..] == [MISPLACED; OUTS] {
-            return Err(fail("the oracle's input was not at a multiple of 256 bytes, so nothing was sampled".to_owned()));
+            return Err(fail(
+                "the oracle's input was not at a multiple of 256 bytes, so nothing was sampled".to_owned(),
+            ));
         }
     }
     if found < rows {

@@ -6,21 +6,15 @@ use std::{
 };
 
 use capture_format::{
-    CaseError, CaseOptions, Column, Dispatch, ImageDescriptor, LodSource, OpKind, SamplerDescriptor, Trace, bits::Field,
-    write_case,
+    CaseError, CaseOptions, Column, Dispatch, ImageDescriptor, LodSource, OpKind, SamplerDescriptor, Trace,
+    bits::Field, write_case,
 };
 
 use super::{
     body::{Offsets, body},
     layout::Linear,
 };
-use crate::{
-    materialise::materialise,
-    reference::texel_count_refusal,
-    refusal::Refusal,
-    rules::Profile,
-    state::State,
-};
+use crate::{materialise::materialise, reference::texel_count_refusal, refusal::Refusal, rules::Profile, state::State};
 
 /// The most rows of a run.
 const MAX_ROWS: usize = 1024;
@@ -160,7 +154,12 @@ fn linear(image: ImageDescriptor) -> Result<ImageDescriptor, Refusal> {
     if kind.has_layers() || kind == capture_format::ImageType::D3 || image.pitch().is_none() {
         return Ok(cleared);
     }
-    Err(field("T#", &words, &ImageDescriptor::DEPTH, "gives the pitch of a 2D image; a kit's image has the layout's own"))
+    Err(field(
+        "T#",
+        &words,
+        &ImageDescriptor::DEPTH,
+        "gives the pitch of a 2D image; a kit's image has the layout's own",
+    ))
 }
 
 /// The operands in the order of the address registers: offset, bias, derivatives, coordinates, LOD or clamp (AMD's ISA
@@ -281,7 +280,8 @@ mod tests {
 
     #[test]
     fn names_of_folders_are_plain() {
-        let mut dispatch = crate::capture::Suite::Weights.dispatches(&crate::capture::Plan::default()).unwrap().remove(0);
+        let mut dispatch =
+            crate::capture::Suite::Weights.dispatches(&crate::capture::Plan::default()).unwrap().remove(0);
         dispatch.name = "a/../b c".to_owned();
         assert_eq!(folder_name(7, &dispatch), "007-a----b-c");
     }
