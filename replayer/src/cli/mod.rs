@@ -8,7 +8,10 @@ mod emit;
 mod exit;
 mod explain;
 mod export;
+mod fit;
 mod fuzz;
+mod hw_oracle;
+mod import;
 mod info;
 mod merge;
 mod pack;
@@ -61,6 +64,9 @@ enum Command {
     Capture(capture::CaptureArguments),
     Emit(emit::EmitArguments),
     Export(export::ExportArguments),
+    Import(import::ImportArguments),
+    Fit(fit::FitArguments),
+    Rules(fit::RulesArguments),
     Merge(merge::MergeArguments),
     Bless(bless::BlessArguments),
     #[command(hide = true)]
@@ -100,6 +106,9 @@ pub fn main(backend: &dyn Backend) -> ExitCode {
         Command::Capture(arguments) => capture::run(&arguments, &mut context),
         Command::Emit(arguments) => emit::run(&arguments, &mut context),
         Command::Export(arguments) => export::run(arguments, &mut context),
+        Command::Import(arguments) => import::run(&arguments, &mut context),
+        Command::Fit(arguments) => fit::run(&arguments, &mut context),
+        Command::Rules(arguments) => fit::rules(&arguments, &mut context),
         Command::Merge(arguments) => merge::run(&arguments, &mut context),
         Command::Bless(arguments) => bless::run(&arguments, &mut context),
         Command::Worker(arguments) => worker::run(&arguments, &context),
