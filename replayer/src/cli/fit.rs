@@ -103,21 +103,22 @@ fn print(found: &Fit, context: &mut Context<'_>) -> Result<(), Failure> {
             writeln!(out, "  {} = {}", finding.rule.name(), found.rules.value_name(finding.rule))?;
             for alternative in &finding.alternatives {
                 let name = finding.rule.value_names()[alternative.value];
-                let Some(tried) = &alternative.tried else {
-                    writeln!(out, "    {name:<16} contradicts another rule")?;
-                    continue;
-                };
-                let first = tried
-                    .samples
-                    .first()
-                    .map_or_else(String::new, |s| format!(", first {}/{} sample {}", s.trace, s.dispatch, s.sample));
-                writeln!(
-                    out,
-                    "    {name:<16} {} samples differ, {} against it{first}",
-                    tried.mismatched, tried.against
-                )?;
-                if tried.against <= tried.in_favour
-                    && let Some(other) = found.rules.with(finding.rule, alternative.value)
+                match &alternative.tried {
+                    None => writeln!(out, "    {name:<16} contradicts another rule")?,
+                    Some(tried) => {
+                        let first = tried.samples.first().map_or_else(String::new, |s| {
+                            format!(", first {}/{} sample {}", s.trace, s.dispatch, s.sample)
+                        });
+                        let (differ, against) = (tried.mismatched, tried.against);
+                        writeln!(out, "    {name:<16} {differ} samples differ, {against} against it{first}")?;
+                    }
+                }
+                if let Some(changes) = &alternative.together {
+                    let changes: Vec<_> = changes.iter().map(ToString::to_string).collect();
+                    writeln!(out, "                     explains as much together with {}", changes.join(", "))?;
+                }
+                if alternative.is_possible()
+                    && let Some(other) = alternative.rules(finding.rule, &found.rules)
                 {
                     match deciders.get_or_insert_with(|| Deciders::new(&found.rules)).against(&other) {
                         Some(found) => writeln!(
@@ -125,7 +126,10 @@ fn print(found: &Fit, context: &mut Context<'_>) -> Result<(), Failure> {
                             "                     capture --suite {} would tell: {}, {} of {} samples",
                             found.suite, found.dispatch, found.differing, found.samples
                         )?,
-                        None => writeln!(out, "                     no suite tells them apart")?,
+                        None => writeln!(
+                            out,
+                            "                     no suite tells them apart: Vulkan has no counterpart, or they agree where the suites look"
+                        )?,
                     }
                 }
             }

@@ -7,16 +7,20 @@ use capture_format::Dispatch;
 use super::{
     SampleRef,
     score::{Place, Samples},
+    search::{GROUPS, combinations, repaired},
 };
 use crate::{
     capture::{Plan, Suite},
     materialise::materialise,
     reference::Sampler,
-    rules::{RuleId, Rules},
+    rules::{RuleChange, RuleId, Rules},
 };
 
 /// Samples that are named.
 pub const SHOWN: usize = 4;
+
+/// Samples of a dispatch that a combination of changes must explain before all are looked at.
+const THINNED: usize = 96;
 
 /// What samples say about one other value of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +29,23 @@ pub struct Alternative {
     pub value: usize,
     /// What came of trying it; `None` when it contradicts another rule, so that it can't be tried alone.
     pub tried: Option<Decider>,
+    /// Changes of other rules with which it explains as many samples as the fitted rules, though it does not alone.
+    pub together: Option<Vec<RuleChange>>,
+}
+
+impl Alternative {
+    /// Whether the samples do not speak against it, alone or together with other changes.
+    #[must_use]
+    pub fn is_possible(&self) -> bool {
+        self.together.is_some() || self.tried.as_ref().is_some_and(|tried| tried.against <= tried.in_favour)
+    }
+
+    /// The rules with this value, and the changes that it needs.
+    #[must_use]
+    pub fn rules(&self, rule: RuleId, fitted: &Rules) -> Option<Rules> {
+        let changed = fitted.with(rule, self.value)?;
+        self.together.iter().flatten().try_fold(changed, |rules, change| rules.with(change.rule, change.value))
+    }
 }
 
 /// Samples for and against a value.
@@ -66,26 +87,27 @@ impl Finding {
     /// What the samples say.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        if self.alternatives.iter().all(|a| a.tried.is_none()) {
-            Verdict::NotTried
-        } else if self.undecided().is_empty() {
-            Verdict::Decided
-        } else {
+        if !self.undecided().is_empty() {
             Verdict::Undecided
+        } else if self.alternatives.iter().all(|a| a.tried.is_none()) {
+            Verdict::NotTried
+        } else {
+            Verdict::Decided
         }
     }
 
     /// The other values that explain as many samples.
     #[must_use]
     pub fn undecided(&self) -> Vec<usize> {
-        let equal = |d: &Decider| d.against <= d.in_favour;
-        self.alternatives.iter().filter(|a| a.tried.as_ref().is_some_and(equal)).map(|a| a.value).collect()
+        self.alternatives.iter().filter(|a| a.is_possible()).map(|a| a.value).collect()
     }
 }
 
 /// Tries every other value of every rule on all samples.
 pub fn findings(samples: &Samples, rules: &Rules, mismatches: &[Place]) -> Vec<Finding> {
     let differing: BTreeSet<Place> = mismatches.iter().copied().collect();
+    let thinned = samples.thinned(THINNED);
+    let limits = [thinned.mismatches(rules).len(), mismatches.len()];
     RuleId::ALL
         .iter()
         .map(|&rule| {
@@ -104,12 +126,51 @@ pub fn findings(samples: &Samples, rules: &Rules, mismatches: &[Place]) -> Vec<F
                             samples: against.iter().take(SHOWN).map(|&&place| samples.name(place)).collect(),
                         }
                     });
-                    Alternative { value: other, tried }
+                    let mut alternative = Alternative { value: other, tried, together: None };
+                    if !alternative.is_possible() {
+                        alternative.together =
+                            together(samples, &thinned, limits, rules, RuleChange { rule, value: other });
+                    }
+                    alternative
                 })
                 .collect();
             alternatives.sort_by_key(|a| a.tried.as_ref().map_or(usize::MAX, |d| d.mismatched));
             Finding { rule, value, alternatives }
         })
+        .collect()
+}
+
+/// The fewest changes of rules that act together with `change` with which it explains as much as the fitted rules.
+fn together(
+    samples: &Samples,
+    thinned: &Samples,
+    [thinned_limit, limit]: [usize; 2],
+    fitted: &Rules,
+    change: RuleChange,
+) -> Option<Vec<RuleChange>> {
+    let changed = fitted.with(change.rule, change.value)?;
+    let mut candidates: Vec<(Vec<RuleChange>, Rules)> = Vec::new();
+    for group in GROUPS.iter().filter(|group| group.contains(&change.rule)) {
+        let others: Vec<RuleId> = group.iter().copied().filter(|&rule| rule != change.rule).collect();
+        let all = repaired(changed).into_iter().chain(combinations(changed, &others));
+        candidates.extend(all.map(|rules| (differences(fitted, &rules, change.rule), rules)));
+    }
+    candidates.sort_by_key(|(changes, _)| changes.len());
+    candidates
+        .into_iter()
+        .filter(|(changes, _)| !changes.is_empty())
+        .find(|(_, rules)| {
+            thinned.mismatched(rules, thinned_limit).is_some() && samples.mismatched(rules, limit).is_some()
+        })
+        .map(|(changes, _)| changes)
+}
+
+/// The rules in which two sets differ, but for one, with the values of the second.
+fn differences(a: &Rules, b: &Rules, but: RuleId) -> Vec<RuleChange> {
+    RuleId::ALL
+        .iter()
+        .filter(|&&rule| rule != but && a.value(rule) != b.value(rule))
+        .map(|&rule| RuleChange { rule, value: b.value(rule) })
         .collect()
 }
 

@@ -3,7 +3,9 @@
 //! The search starts from a set of rules and changes one rule, or a group of rules that act together, as long as the model
 //! comes closer to the recorded words. Closeness is counted in bits of distance between words, so that a rule can be found
 //! while another that shapes the same results is still wrong; the final steps count samples that differ. At the end every other
-//! value of every rule is tried on all samples: it is either contradicted by samples, which are named, or can't be told apart.
+//! value of every rule is tried on all samples, alone and with changes of the rules that act together with it: it is either
+//! contradicted by samples, which are named, or can't be told apart. Of values that explain as much, those that the search
+//! started from are kept.
 
 mod findings;
 mod score;
@@ -15,7 +17,10 @@ pub use self::{
     findings::{Alternative, Decider, Deciders, Finding, Verdict, WouldDecide},
     score::SampleRef,
 };
-use self::{score::Samples, search::search};
+use self::{
+    score::Samples,
+    search::{nearest_to, search},
+};
 use crate::rules::Rules;
 
 /// A dispatch with the name of the trace that it is from.
@@ -80,7 +85,7 @@ pub fn fit(recorded: &[Recorded], start: Rules) -> Result<Fit, FitError> {
     if all.count() == 0 {
         return Err(FitError::NoSamples(left_out));
     }
-    let rules = search(&all, start);
+    let rules = nearest_to(&start, search(&all, start), &all);
     let mismatches = all.mismatches(&rules);
     Ok(Fit {
         rules,

@@ -4,7 +4,7 @@ use super::score::Samples;
 use crate::rules::{LodRounding, RuleId, Rules};
 
 /// Rules that shape the same results: where several of them are wrong, changing one alone may bring nothing.
-const GROUPS: [&[RuleId]; 7] = [
+pub const GROUPS: [&[RuleId]; 7] = [
     &[RuleId::SubtexelBits, RuleId::WeightRounding, RuleId::CoordinateProduct, RuleId::CoordinateStep],
     &[RuleId::WeightScheme, RuleId::Accumulation, RuleId::ResultRounding],
     &[RuleId::LodRounding, RuleId::LodRoundingStage, RuleId::MipNearest, RuleId::MipNearestLod],
@@ -13,6 +13,15 @@ const GROUPS: [&[RuleId]; 7] = [
     &[RuleId::WeightScheme, RuleId::SubtexelBits, RuleId::ResultRounding],
     &[RuleId::MinifyFrom, RuleId::LodRounding, RuleId::LodRoundingStage, RuleId::ExplicitLodBias],
 ];
+
+/// The rules with as many of `start`'s values put back as cost no sample.
+pub fn nearest_to(start: &Rules, rules: Rules, samples: &Samples) -> Rules {
+    let Some(mismatched) = samples.mismatched(&rules, usize::MAX) else { return rules };
+    RuleId::ALL.iter().fold(rules, |rules, &rule| {
+        let put_back = rules.with(rule, start.value(rule)).filter(|r| *r != rules && r.inconsistency().is_none());
+        put_back.filter(|candidate| samples.mismatched(candidate, mismatched).is_some()).unwrap_or(rules)
+    })
+}
 
 /// Samples of a dispatch that the first, the second and the third round look at.
 const ROUNDS: [usize; 3] = [24, 96, 512];
@@ -65,7 +74,7 @@ fn descend(start: Rules, score: impl Fn(&Rules, u64) -> Option<u64>) -> Rules {
 }
 
 /// Every consistent choice of values for some rules, the others left as they are.
-fn combinations(rules: Rules, group: &[RuleId]) -> Vec<Rules> {
+pub fn combinations(rules: Rules, group: &[RuleId]) -> Vec<Rules> {
     let mut all = vec![rules];
     for &rule in group {
         all = all
@@ -77,7 +86,7 @@ fn combinations(rules: Rules, group: &[RuleId]) -> Vec<Rules> {
 }
 
 /// Fixed-point weights need a fixed-point LOD; where the samples have said nothing about it, one is put in.
-fn repaired(mut rules: Rules) -> Option<Rules> {
+pub fn repaired(mut rules: Rules) -> Option<Rules> {
     if rules.fixed_point_weights() && rules.lod_rounding == LodRounding::None {
         rules.lod_rounding = LodRounding::NearestEven;
     }
