@@ -70,9 +70,9 @@ fn gfx1035_rounds_weights_to_nearest_even_in_256ths() {
 fn h200_is_recovered_from_the_textbook() {
     let found = fit(&shipped("h200"), Profile::EXACT.rules).unwrap();
     assert_recovered(&found, &Profile::H200.rules, "h200");
+    // Not point-rounding: TRUNC_COORD is set in the traces that could tell, so it may be that which makes them floor.
     for (rule, value) in [
         (RuleId::SubtexelBits, "8"),
-        (RuleId::PointRounding, "floor"),
         (RuleId::WeightRounding, "half-up"),
         (RuleId::WeightScheme, "totals"),
         (RuleId::Accumulation, "aligned-14"),
