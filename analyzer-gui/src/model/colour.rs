@@ -24,6 +24,12 @@ pub fn of_class(class: WordClass) -> Option<Color32> {
     }
 }
 
+/// A number limited to 0 to 1; NaN is 0.
+#[inline]
+fn unit(value: f32) -> f32 {
+    if value >= 0.0 { value.min(1.0) } else { 0.0 }
+}
+
 /// A range of values that is spread over colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
@@ -40,8 +46,7 @@ impl Range {
     pub fn position(self, value: f32) -> f32 {
         let span = self.high - self.low;
         let at = if span > 0.0 { (value - self.low) / span } else { f32::from(value > self.low) };
-        // `max` of a NaN and a number is the number.
-        at.max(0.0).min(1.0)
+        unit(at)
     }
 }
 
@@ -80,7 +85,7 @@ const SIGNED: [[f32; 3]; 5] =
 
 fn along(points: &[[f32; 3]], at: f32) -> Color32 {
     let last = points.len() - 1;
-    let at = at.max(0.0).min(1.0) * last as f32;
+    let at = unit(at) * last as f32;
     let first = (at as usize).min(last - 1);
     let rest = at - first as f32;
     let [r, g, b] =

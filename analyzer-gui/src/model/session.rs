@@ -76,7 +76,7 @@ pub struct Session {
     slice: u32,
     choice: Choice,
     edits: HashMap<DispatchId, Edits>,
-    loaded: Option<(DispatchId, Arc<Dispatch>, Option<Arc<Stats>>, u64)>,
+    loaded: Option<(DispatchId, Loaded)>,
     unreadable: Option<(DispatchId, String)>,
     shown: Option<Shown>,
     /// Results, the latest used last, each with its serial.
@@ -229,9 +229,8 @@ impl Session {
                     }
                 }
             }
-            Report::Loaded(id, Loaded { dispatch, stats }) => {
-                self.serial += 1;
-                self.loaded = Some((id, dispatch, stats, self.serial));
+            Report::Loaded(id, loaded) => {
+                self.loaded = Some((id, loaded));
                 self.show();
             }
             Report::Unreadable(id, reason) => {
@@ -442,11 +441,11 @@ impl Session {
 
     /// Makes what is shown from what is loaded, changed and chosen.
     fn show(&mut self) {
-        let Some((id, recorded, stats, _)) = &self.loaded else { return };
+        let Some((id, loaded)) = &self.loaded else { return };
         if self.selected != Some(*id) {
             return;
         }
-        let (id, recorded, stats) = (*id, recorded.clone(), stats.clone());
+        let (id, recorded, stats) = (*id, loaded.dispatch.clone(), loaded.stats.clone());
         let dispatch = match self.edits.get(&id) {
             Some(edits) if !edits.is_empty() => Arc::new(edits.apply(&recorded)),
             _ => recorded.clone(),

@@ -152,7 +152,7 @@ fn split_ui(ui: &mut Ui, rect: Rect, left: &Arc<Picture>, viewport: &Viewport, a
     let x = rect.left() + rect.width() * at.clamp(0.0, 1.0);
     let handle = Rect::from_center_size(pos2(x, rect.center().y), vec2(9.0, rect.height()));
     let response = ui
-        .interact(handle, ui.id().with("split"), Sense::drag())
+        .interact(handle, ui.scope_id().with("split"), Sense::drag())
         .on_hover_and_drag_cursor(egui::CursorIcon::ResizeHorizontal);
     response.widget_info(|| WidgetInfo::slider(true, f64::from(*at), "Split between oracle and result"));
     if response.dragged() {

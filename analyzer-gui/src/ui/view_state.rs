@@ -180,7 +180,7 @@ impl ViewState {
             ViewKind::Heatmap => {
                 let (outcome, serial) = compared.ok_or(missing)?;
                 let high = match metric {
-                    Metric::Ulp => outcome.comparison.as_ref().map_or(0, |c| largest_number_distance(c)) as f32,
+                    Metric::Ulp => outcome.comparison.as_ref().map_or(0, largest_number_distance) as f32,
                     Metric::Absolute | Metric::Signed => most(outcome.sizes.absolute),
                     Metric::Relative => most(outcome.sizes.relative),
                 };
