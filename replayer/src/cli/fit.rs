@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     batch::{Selection, plan},
-    fit::{Fit, Recorded, Verdict, fit, would_decide},
+    fit::{Deciders, Fit, Recorded, Verdict, fit},
     rules::{Profile, RuleChange, RuleId},
     source::SourceCache,
 };
@@ -74,6 +74,7 @@ pub(super) fn run(arguments: &FitArguments, context: &mut Context<'_>) -> Result
 
 fn print(found: &Fit, context: &mut Context<'_>) -> Result<(), Failure> {
     let out = &mut context.out;
+    let mut deciders = None;
     writeln!(out, "{} samples; {} differ before, {} after", found.samples, found.mismatched_before, found.mismatched)?;
     for sample in &found.unexplained {
         writeln!(out, "  not explained: {}/{} sample {}", sample.trace, sample.dispatch, sample.sample)?;
@@ -118,10 +119,11 @@ fn print(found: &Fit, context: &mut Context<'_>) -> Result<(), Failure> {
                 if tried.against <= tried.in_favour
                     && let Some(other) = found.rules.with(finding.rule, alternative.value)
                 {
-                    match would_decide(&found.rules, &other) {
-                        Some((suite, dispatch, differ, of)) => writeln!(
+                    match deciders.get_or_insert_with(|| Deciders::new(&found.rules)).against(&other) {
+                        Some(found) => writeln!(
                             out,
-                            "                     capture --suite {suite} would tell: {dispatch}, {differ} of {of} samples"
+                            "                     capture --suite {} would tell: {}, {} of {} samples",
+                            found.suite, found.dispatch, found.differing, found.samples
                         )?,
                         None => writeln!(out, "                     no suite tells them apart")?,
                     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use capture_format::Dispatch;
+
 use super::{
     SampleRef,
     score::{Place, Samples},
@@ -111,24 +113,55 @@ pub fn findings(samples: &Samples, rules: &Rules, mismatches: &[Place]) -> Vec<F
         .collect()
 }
 
-/// The first dispatch of the suites on which two sets of rules differ: its suite, its name, and how many of how many samples.
-#[must_use]
-pub fn would_decide(a: &Rules, b: &Rules) -> Option<(Suite, String, usize, usize)> {
-    let plan = Plan { samples: 512, ..Plan::default() };
-    for &suite in Suite::ALL {
-        // The suites fit their descriptors, which a test checks.
-        for dispatch in suite.dispatches(&plan).unwrap_or_default() {
-            let results = |rules: &Rules| {
-                let state = materialise(&dispatch, rules).ok()?;
-                Some(Sampler::new(*rules, &state, &dispatch.texels, &dispatch.coords).ok()?.run())
-            };
-            if let (Some(one), Some(other)) = (results(a), results(b)) {
-                let differ = one.chunks_exact(4).zip(other.chunks_exact(4)).filter(|(x, y)| x != y).count();
-                if differ > 0 {
-                    return Some((suite, dispatch.name, differ, one.len() / 4));
-                }
-            }
-        }
+/// What the capture suites give under one set of rules, to be held against others.
+pub struct Deciders {
+    /// Suite, dispatch, and its words where the rules model it.
+    dispatches: Vec<(Suite, Dispatch, Option<Vec<u32>>)>,
+}
+
+/// A capture that tells two sets of rules apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WouldDecide {
+    /// The suite.
+    pub suite: Suite,
+    /// Name of its first dispatch on which the rules differ.
+    pub dispatch: String,
+    /// Samples of it that differ.
+    pub differing: usize,
+    /// Samples of it.
+    pub samples: usize,
+}
+
+impl Deciders {
+    /// Runs the suites under `rules`.
+    #[must_use]
+    pub fn new(rules: &Rules) -> Self {
+        let plan = Plan { samples: 512, ..Plan::default() };
+        let of_suite = |&suite: &Suite| {
+            // The suites fit their descriptors, which a test checks.
+            let dispatches = suite.dispatches(&plan).unwrap_or_default();
+            dispatches.into_iter().map(move |dispatch| (suite, dispatch))
+        };
+        let dispatches = Suite::ALL.iter().flat_map(of_suite).map(|(suite, dispatch)| {
+            let words = results(&dispatch, rules);
+            (suite, dispatch, words)
+        });
+        Self { dispatches: dispatches.collect() }
     }
-    None
+
+    /// The first dispatch on which other rules give something else.
+    #[must_use]
+    pub fn against(&self, other: &Rules) -> Option<WouldDecide> {
+        self.dispatches.iter().find_map(|(suite, dispatch, words)| {
+            let (ours, theirs) = (words.as_ref()?, results(dispatch, other)?);
+            let differing = ours.chunks_exact(4).zip(theirs.chunks_exact(4)).filter(|(a, b)| a != b).count();
+            let samples = ours.len() / 4;
+            (differing > 0).then(|| WouldDecide { suite: *suite, dispatch: dispatch.name.clone(), differing, samples })
+        })
+    }
+}
+
+fn results(dispatch: &Dispatch, rules: &Rules) -> Option<Vec<u32>> {
+    let state = materialise(dispatch, rules).ok()?;
+    Some(Sampler::new(*rules, &state, &dispatch.texels, &dispatch.coords).ok()?.run())
 }

@@ -12,7 +12,7 @@ mod search;
 use capture_format::Dispatch;
 
 pub use self::{
-    findings::{Alternative, Decider, Finding, Verdict, would_decide},
+    findings::{Alternative, Decider, Deciders, Finding, Verdict, WouldDecide},
     score::SampleRef,
 };
 use self::{score::Samples, search::search};
