@@ -1,6 +1,6 @@
 //! Twenty paths that are wrong on purpose: the cause is named right from their results alone, and reduces to a small case.
 
-use capture_format::{Dispatch, Expected, ImageDescriptor, Oracle, OracleSource};
+use capture_format::{Dispatch, Expected, ImageDescriptor, LodSource, Oracle, OracleSource};
 use replayer::{
     explain::{self, Cause, Change, Explanation, Limits, PathModel, Subject, explain_all},
     generate::Generator,
@@ -69,10 +69,9 @@ fn named(explanations: &[Explanation]) -> (Vec<Change>, usize) {
     (changes, explanations.iter().flat_map(|e| &e.groups).filter(without).map(|g| g.samples).sum())
 }
 
-fn explain_variant<'a>(dispatches: &'a [Dispatch], results: &'a [Vec<u32>], right: &Rules) -> Vec<Explanation> {
-    let subjects: Vec<Subject<'_>> = dispatches
+fn explain_variant(computed: &[(&Dispatch, Vec<u32>)], right: &Rules) -> Vec<Explanation> {
+    let subjects: Vec<Subject<'_>> = computed
         .iter()
-        .zip(results)
         .map(|(dispatch, got)| Subject {
             dispatch,
             got,
@@ -102,8 +101,17 @@ fn each_wrong_variant_is_named_and_reduced() {
             let mut run = |dispatch: &Dispatch| -> Result<Vec<u32>, Failure> {
                 evaluate(dispatch, Path::Emulated, &variant, Some(&mut executor), false)
             };
-            let results: Vec<Vec<u32>> = dispatches.iter().map(|d| run(d).unwrap()).collect();
-            let explanations = explain_variant(&dispatches, &results, &profile.rules);
+            // Wrong bits of a descriptor may hold what is not modelled.
+            let computed: Vec<(&Dispatch, Vec<u32>)> = dispatches
+                .iter()
+                .filter_map(|dispatch| match run(dispatch) {
+                    Ok(got) => Some((dispatch, got)),
+                    Err(Failure::Refused(_)) => None,
+                    Err(failure) => panic!("{}: {failure}", dispatch.name),
+                })
+                .collect();
+            assert!(computed.len() > dispatches.len() / 2);
+            let explanations = explain_variant(&computed, &profile.rules);
             let (changes, unexplained) = named(&explanations);
             let right = Change::between(&rules, &profile.rules);
             if changes != right || unexplained > 0 {
@@ -113,18 +121,19 @@ fn each_wrong_variant_is_named_and_reduced() {
             }
             for change in right {
                 let cause = Cause::Rules(vec![change]);
-                let found = explanations
-                    .iter()
-                    .enumerate()
-                    .find_map(|(at, e)| Some((at, e.groups.iter().position(|g| g.rule == cause)?)));
+                // Implicit derivatives need a quad; all else reduces to one sample.
+                let alone = |at: usize| !matches!(computed[at].0.op.lod, LodSource::Implicit | LodSource::Bias);
+                let found = explanations.iter().enumerate().filter(|(at, _)| alone(*at)).find_map(|(at, e)| {
+                    Some((at, e.groups.iter().position(|g| g.rule == cause)?))
+                });
                 let Some((at, group)) = found else {
                     failures.push(format!("{number} {wrong:?}: nothing shows {cause} alone"));
                     continue;
                 };
-                let dispatch = &dispatches[at];
+                let (dispatch, got) = &computed[at];
                 let subject = Subject {
                     dispatch,
-                    got: &results[at],
+                    got,
                     expected: dispatch.expected.as_ref().unwrap(),
                     path: PathModel::Unknown,
                     oracle: Some(profile.rules),
