@@ -27,7 +27,8 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
         let state = materialise(dispatch, &profile.rules)
             .unwrap_or_else(|refusal| panic!("dispatch {index} ({}, {}): {refusal}", dispatch.op, profile.name));
         tally.add(dispatch, profile, &state);
-        let sampler = Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords).unwrap();
+        let sampler = Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords)
+            .unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));
         let reference = sampler.run();
         let integer = state.format.kind().is_integer();
         let same = |a: u32, b: u32| a == b || !integer && is_nan(a) && is_nan(b);

@@ -146,7 +146,7 @@ pub fn explain_all(subjects: &[Subject<'_>], limits: &Limits) -> Result<Vec<Expl
     for (at, (subject, split)) in subjects.iter().zip(&splits).enumerate() {
         let executor = matches!(subject.path, PathModel::Rules(_));
         let mut builder = Builder::new(split);
-        builder.add(&forward[at], &forward_choices[at], |changes| Cause::Rules(changes));
+        builder.add(&forward[at], &forward_choices[at], Cause::Rules);
         builder.add(&backward[at], &backward_choices[at], |changes| {
             let changes = changes.into_iter().map(Change::reversed).collect();
             if executor { Cause::Executor(changes) } else { Cause::Rules(changes) }

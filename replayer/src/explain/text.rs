@@ -294,7 +294,7 @@ fn grids(text: &mut String, got: &[Filtered], expected: &[Filtered]) {
         let head: String = columns.iter().map(|x| format!("{:>10}", format!("x={x}"))).collect();
         let width = columns.len() * 10;
         let _ = writeln!(text, "\n  level {level}, slice {slice}: weights in 1/256");
-        let _ = writeln!(text, "  {:8}{:<width$}    {}", "", "  got", "  expected");
+        let _ = writeln!(text, "  {:8}{:<width$}      expected", "", "  got");
         let _ = writeln!(text, "  {:8}{head}    {head}", "");
         for y in rows {
             let _ = writeln!(text, "  {:8}{}    {}", format!("y={y}"), row_text(&got, y), row_text(&expected, y));

@@ -173,10 +173,9 @@ const FLOATS: [TexelFormat; 2] = [TexelFormat::R10G11B11_FLOAT, TexelFormat::R11
 /// Whether the model covers an instruction on a view.
 #[must_use]
 pub fn is_modelled(op: Op, view: View) -> bool {
-    let gather = op.kind == OpKind::Gather4;
-    !op.compare
-        && !(op.offset && view == View::Cube)
-        && !(gather && matches!(view, View::D1 | View::D1Array | View::D3))
+    let offset_on_cube = op.offset && view == View::Cube;
+    let gather_elsewhere = op.kind == OpKind::Gather4 && matches!(view, View::D1 | View::D1Array | View::D3);
+    !(op.compare || offset_on_cube || gather_elsewhere)
 }
 
 fn sampler(

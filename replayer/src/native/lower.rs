@@ -54,7 +54,9 @@ pub fn lower(dispatch: &Dispatch) -> Result<Lowered<'_>, Refusal> {
     let op = dispatch.op;
     check_op(op)?;
     let rows = dispatch.coords.rows() as u64;
-    if rows != dispatch.sample_count() || dispatch.coords.words.len() % dispatch.coords.columns.len().max(1) != 0 {
+    if rows != dispatch.sample_count()
+        || !dispatch.coords.words.len().is_multiple_of(dispatch.coords.columns.len().max(1))
+    {
         let [x, y, z] = dispatch.grid;
         return Err(part("grid", format!("{x}x{y}x{z}"), &format!("coords has {rows} rows; one a sample is expected")));
     }

@@ -54,7 +54,13 @@ fn the_last_step_of_every_blend_is_the_result() {
                 for blend in &probe.blends {
                     let last = blend.steps.last().unwrap().result;
                     let same = explain::same_word(last, detail.got[blend.output], false);
-                    assert!(same, "{} sample {sample}: {last:#x} {:?}\n{}", dispatch.name, detail.got, render_sample(&detail));
+                    assert!(
+                        same,
+                        "{} sample {sample}: {last:#x} {:?}\n{}",
+                        dispatch.name,
+                        detail.got,
+                        render_sample(&detail)
+                    );
                     blends += 1;
                 }
             }

@@ -123,9 +123,11 @@ fn each_wrong_variant_is_named_and_reduced() {
                 let cause = Cause::Rules(vec![change]);
                 // Implicit derivatives need a quad; all else reduces to one sample.
                 let alone = |at: usize| !matches!(computed[at].0.op.lod, LodSource::Implicit | LodSource::Bias);
-                let found = explanations.iter().enumerate().filter(|(at, _)| alone(*at)).find_map(|(at, e)| {
-                    Some((at, e.groups.iter().position(|g| g.rule == cause)?))
-                });
+                let found = explanations
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| alone(*at))
+                    .find_map(|(at, e)| Some((at, e.groups.iter().position(|g| g.rule == cause)?)));
                 let Some((at, group)) = found else {
                     failures.push(format!("{number} {wrong:?}: nothing shows {cause} alone"));
                     continue;

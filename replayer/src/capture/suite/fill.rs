@@ -84,7 +84,7 @@ impl Maker {
 
     fn add(&mut self, name: &str, op: Op, image: &Image, sampler: &SamplerSpec, table: &Table) -> Made {
         let rows = (table.words.len() / table.columns.len()) as u32;
-        let grid = if rows >= 128 && rows % 64 == 0 { [64, rows / 64, 1] } else { [rows, 1, 1] };
+        let grid = if rows >= 128 && rows.is_multiple_of(64) { [64, rows / 64, 1] } else { [rows, 1, 1] };
         self.dispatches.push(Dispatch {
             name: name.to_owned(),
             op,
