@@ -6,7 +6,7 @@ use capture_format::{
 };
 
 use crate::{
-    reference::blend::cut_to_11_bits,
+    reference::blend::cut_to_fp16,
     refusal::Refusal,
     rules::{Accumulation, BorderMissingChannel, BorderPrecision, BorderSwizzle, MipFilterBits, Rules},
     state::{Address, Anisotropy, Extent, Filter, MipMode, Reduction, Select, SliceFilter, State, View},
@@ -422,8 +422,8 @@ fn border(
     };
     if !state.format.kind().is_integer() {
         for channel in &mut stored {
-            if rules.border_precision == BorderPrecision::Cut11 {
-                *channel = cut_to_11_bits(*channel);
+            if rules.border_precision == BorderPrecision::Cut16 {
+                *channel = cut_to_fp16(*channel);
             }
             if f32::from_bits(*channel).abs() < SMALLEST_BORDER {
                 *channel = 0;

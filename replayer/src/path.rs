@@ -8,6 +8,7 @@ use crate::{
     emulated,
     execute::{ExecuteError, Executor},
     materialise::materialise,
+    native,
     reference::Sampler,
     refusal::Refusal,
     rules::Profile,
@@ -21,11 +22,15 @@ pub enum Path {
     Emulated,
     /// The CPU model.
     Reference,
+    /// The emulated path by the rules of [`Profile::AS_SUBMITTED`], whatever profile is asked for.
+    AsSubmitted,
+    /// The Vulkan device's own sampler, without the profile's rules.
+    Native,
 }
 
 impl Path {
     /// Every path, in a fixed order.
-    pub const ALL: [Self; 2] = [Self::Emulated, Self::Reference];
+    pub const ALL: [Self; 4] = [Self::Emulated, Self::Reference, Self::AsSubmitted, Self::Native];
 
     /// The word on the command line and in reports.
     #[must_use]
@@ -33,6 +38,8 @@ impl Path {
         match self {
             Self::Emulated => "emulated",
             Self::Reference => "reference",
+            Self::AsSubmitted => "as-submitted",
+            Self::Native => "native",
         }
     }
 
@@ -40,8 +47,17 @@ impl Path {
     #[must_use]
     pub fn needs_executor(self) -> bool {
         match self {
-            Self::Emulated => true,
+            Self::Emulated | Self::AsSubmitted | Self::Native => true,
             Self::Reference => false,
+        }
+    }
+
+    /// The profile by whose rules the path computes when it is asked to follow `profile`.
+    #[must_use]
+    pub fn profile(self, profile: &Profile) -> Profile {
+        match self {
+            Self::Emulated | Self::Reference | Self::Native => profile.clone(),
+            Self::AsSubmitted => Profile::AS_SUBMITTED,
         }
     }
 }
@@ -54,7 +70,7 @@ impl fmt::Display for Path {
 
 /// The text names no path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown path {0:?}, expected emulated or reference")]
+#[error("unknown path {0:?}, expected emulated, reference, as-submitted or native")]
 pub struct UnknownPath(pub String);
 
 impl FromStr for Path {
@@ -79,7 +95,7 @@ pub enum Failure {
 /// Computes a dispatch: four words a sample (X, Y, Z, W after DST_SEL), x fastest, then y, then z.
 ///
 /// `executor` must be there when [`Path::needs_executor`] says so. With `strict`, a rule that the dispatch depends on and
-/// that rests on inference alone is a refusal.
+/// that rests on inference alone is a refusal; the native path depends on no rule.
 ///
 /// # Errors
 /// [`Failure::Refused`] for what is not modelled, [`Failure::Execute`] when the executor fails.
@@ -90,13 +106,23 @@ pub fn evaluate(
     executor: Option<&mut dyn Executor>,
     strict: bool,
 ) -> Result<Vec<u32>, Failure> {
+    let profile = &path.profile(profile);
+    if path == Path::Native {
+        let device = executor.and_then(|executor| executor.native());
+        let device = device.ok_or_else(|| {
+            ExecuteError::Unavailable(
+                "the native path needs a Vulkan device: its own sampler is what it runs".to_owned(),
+            )
+        })?;
+        return native::run(device, dispatch);
+    }
     let state = materialise(dispatch, &profile.rules)?;
     if strict {
         refuse_inference(profile, &state)?;
     }
     match path {
         Path::Reference => Ok(Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords)?.run()),
-        Path::Emulated => {
+        Path::Emulated | Path::AsSubmitted | Path::Native => {
             let executor =
                 executor.ok_or_else(|| ExecuteError::Unavailable("the emulated path needs an executor".to_owned()))?;
             emulated::run(executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)

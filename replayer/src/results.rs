@@ -98,13 +98,24 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// How many differing samples one rule explains.
+/// How many differing samples one cause explains.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cause {
-    /// Name of the rule.
+    /// The cause by rules and values, such as `weight-rounding: floor → nearest-even`.
     pub rule: String,
     /// Samples.
     pub samples: u64,
+    /// The cause in words for people; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+}
+
+impl Cause {
+    /// A cause without words for people.
+    #[must_use]
+    pub fn new(rule: &str, samples: u64) -> Self {
+        Self { rule: rule.to_owned(), samples, label: String::new() }
+    }
 }
 
 /// What became of one dispatch.
@@ -317,6 +328,9 @@ pub struct Results {
     /// Dispatches that were selected and did not run because the run was ended early.
     #[serde(default)]
     pub not_run: u64,
+    /// Dispatches that were selected and could not be read when their turn came; `errors` says why.
+    #[serde(default)]
+    pub unreadable: u64,
     /// Why the run was ended early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
@@ -343,6 +357,7 @@ impl Results {
             errors: Vec::new(),
             unused_expectations: Vec::new(),
             not_run: 0,
+            unreadable: 0,
             ended: None,
             shard: None,
             seconds: 0.0,
@@ -369,8 +384,7 @@ impl Results {
         for cause in self.dispatches.iter().flat_map(|d| &d.causes) {
             *sums.entry(&cause.rule).or_default() += cause.samples;
         }
-        let mut causes: Vec<_> =
-            sums.into_iter().map(|(rule, samples)| Cause { rule: rule.to_owned(), samples }).collect();
+        let mut causes: Vec<_> = sums.into_iter().map(|(rule, samples)| Cause::new(rule, samples)).collect();
         causes.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.rule.cmp(&b.rule)));
         causes
     }
@@ -418,7 +432,7 @@ pub(crate) mod tests {
     #[test]
     fn the_contract_s_keys_are_there_by_their_names() {
         let mut dispatch = result("t", "d", Status::NoOracle);
-        dispatch.causes.push(Cause { rule: "r".to_owned(), samples: 1 });
+        dispatch.causes.push(Cause::new("r", 1));
         let json = serde_json::to_value(Results::new(vec![dispatch])).unwrap();
         assert_eq!(json["schema"], 1);
         let keys = [

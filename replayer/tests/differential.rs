@@ -27,14 +27,20 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
         let state = materialise(dispatch, &profile.rules)
             .unwrap_or_else(|refusal| panic!("dispatch {index} ({}, {}): {refusal}", dispatch.op, profile.name));
         tally.add(dispatch, profile, &state);
-        let reference = Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords).unwrap().run();
+        let sampler = Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords).unwrap();
+        let reference = sampler.run();
+        let integer = state.format.kind().is_integer();
+        let same = |a: u32, b: u32| a == b || !integer && is_nan(a) && is_nan(b);
+        assert!(
+            reference.iter().zip(sampler.run_one_by_one()).all(|(&a, b)| same(a, b)),
+            "dispatch {index}: blocks differ from samples one by one\n{} {state:#?}",
+            profile.name
+        );
         let emulated = emulated::run(&mut executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)
             .unwrap_or_else(|failure| panic!("dispatch {index}: {failure}"));
-        let integer = state.format.kind().is_integer();
         for (n, (&a, &b)) in reference.iter().zip(&emulated).enumerate() {
-            let same = a == b || !integer && is_nan(a) && is_nan(b);
             assert!(
-                same,
+                same(a, b),
                 "dispatch {index} of seed {:#x}, sample {}, channel {}: reference {a:#010x}, emulated {b:#010x}\n\
                  profile {}, {state:#?}\noperands {:?} {:x?}",
                 generator.seed,

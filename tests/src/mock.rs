@@ -20,7 +20,7 @@ use replayer::{
 /// | `refuse …` | is refused for the field `T#.TYPE` |
 /// | `segv …`, `abort …` | the process ends by SIGSEGV or SIGABRT |
 /// | `panic …` | the path panics |
-/// | `hang …` | does not return |
+/// | `hang FILE` | creates FILE and does not return |
 /// | `memory …` | allocates until there is no more |
 /// | `lost …` | the device is lost |
 /// | `slow MS …` | as `match`, after so many milliseconds |
@@ -83,6 +83,7 @@ impl Backend for Mock {
             "panic" => panic!("mock panic"),
             "hang" => {
                 eprintln!("waiting for a fence");
+                let _ = std::fs::File::create(rest);
                 loop {
                     std::thread::sleep(Duration::from_secs(1));
                 }
@@ -90,7 +91,8 @@ impl Backend for Mock {
             "memory" => {
                 let mut kept = Vec::new();
                 loop {
-                    kept.push(vec![1u8; 16 << 20]);
+                    // Not touched: it is the address space that is limited.
+                    kept.push(vec![0u8; 64 << 20]);
                     std::hint::black_box(&kept);
                 }
             }

@@ -2,17 +2,19 @@
 
 use std::{panic::AssertUnwindSafe, time::Instant};
 
-use capture_format::Dispatch;
+use capture_format::{Dispatch, Expected};
 use serde::{Deserialize, Serialize};
 
 use super::{Against, Backend, Item, Pictures, Settings};
 use crate::{
     compare::{Comparison, Operands, Options, compare},
     execute::{ExecuteError, Executor},
+    explain::{Limits, PathModel, Subject, explain},
+    materialise::materialise,
     path::{Failure, Path},
     refusal::Refusal,
     report::picture::{self, PictureSet},
-    results::{DispatchResult, Outcome, Status},
+    results::{Cause, DispatchResult, Outcome, Status},
     rules::Profile,
 };
 
@@ -85,7 +87,7 @@ pub fn judge(
     }
     let mut judged = Judged { result, pictures: None, executor_lost: false };
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        verdict(backend, dispatch, settings, &mut executor, &mut judged);
+        verdict(backend, item, dispatch, settings, &mut executor, &mut judged);
     }));
     if let Err(panic) = outcome {
         let text = panic
@@ -104,6 +106,7 @@ pub fn judge(
 
 fn verdict(
     backend: &dyn Backend,
+    item: &Item,
     dispatch: &Dispatch,
     settings: &Settings,
     executor: &mut Option<&mut dyn Executor>,
@@ -159,6 +162,25 @@ fn verdict(
     match compare(&operands, &options) {
         Ok(comparison) => {
             fill(result, &comparison);
+            if !comparison.is_match() {
+                // The oracle's words are shared, not copied.
+                let expected = match (settings.against, &dispatch.expected) {
+                    (Against::Oracle, Some(recorded)) => recorded.clone(),
+                    _ => Expected { words: expected.to_vec().into(), measured: None },
+                };
+                let oracle = match settings.against {
+                    Against::Oracle => Profile::by_name(&item.profile),
+                    Against::Path(path) => Some(path.profile(&profile)),
+                };
+                let subject = Subject {
+                    dispatch,
+                    got: &got,
+                    expected: &expected,
+                    path: PathModel::Rules(settings.path.profile(&profile).rules),
+                    oracle: oracle.map(|profile| profile.rules),
+                };
+                explain_result(result, &subject);
+            }
             let wanted = match settings.pictures {
                 Pictures::None => false,
                 Pictures::Mismatches => !comparison.is_match(),
@@ -172,6 +194,29 @@ fn verdict(
             result.status = Status::Crash;
             result.reason = Some(error.to_string());
         }
+    }
+}
+
+/// Fills in the causes. What only differs by what the search for causes takes as equal is one of its own.
+fn explain_result(result: &mut DispatchResult, subject: &Subject<'_>) {
+    let explanation = match explain(subject, &Limits::default()) {
+        Ok(explanation) => explanation,
+        Err(error) => {
+            result.reason = Some(format!("no causes: {error}"));
+            return;
+        }
+    };
+    let PathModel::Rules(rules) = subject.path else { return };
+    let rules = subject.oracle.unwrap_or(rules);
+    let state = materialise(subject.dispatch, &rules).ok();
+    for group in &explanation.groups {
+        let (rule, label) = (group.rule.name(), group.rule.label(state.as_ref()));
+        let label = if label == rule { String::new() } else { label };
+        result.causes.push(Cause { rule, samples: group.samples as u64, label });
+    }
+    let payloads = result.mismatched.saturating_sub(explanation.mismatched as u64);
+    if payloads > 0 {
+        result.causes.push(Cause::new("nan-payload", payloads));
     }
 }
 

@@ -72,7 +72,17 @@ impl Failure {
     /// One line on standard error, with the chain of causes.
     pub(super) fn print(&self) {
         const RED: Style = AnsiColor::Red.on_default().bold();
-        let line = format!("{:#}", self.error).replace('\n', " ");
+        let mut line = String::new();
+        for cause in self.error.chain() {
+            let text = cause.to_string();
+            // Some errors have their cause in their own text, some leave it to the chain.
+            if line.is_empty() {
+                line = text;
+            } else if !line.contains(&text) {
+                line = format!("{line}: {text}");
+            }
+        }
+        let line = line.replace('\n', " ");
         // Where standard error is closed, nobody reads it.
         let _ = writeln!(anstream::stderr().lock(), "{RED}error{RED:#}: {line}");
     }

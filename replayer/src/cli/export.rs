@@ -1,4 +1,4 @@
-//! `export`: results in other forms.
+//! `export`: results and dispatches in other forms.
 
 use std::{io::Write as _, path::PathBuf};
 
@@ -21,7 +21,7 @@ use crate::{
     source::SourceCache,
 };
 
-/// Write results sample by sample
+/// Write results sample by sample, or kits that measure on hardware
 #[derive(Debug, Args)]
 pub(super) struct ExportArguments {
     #[command(subcommand)]
@@ -38,6 +38,7 @@ enum Form {
     /// Comma-separated values
     #[command(after_help = "Example:\n  replayer export csv traces --filter ties -o ties.csv")]
     Csv(TableArguments),
+    HwOracle(super::hw_oracle::ExportKitArguments),
 }
 
 #[derive(Debug, Args)]
@@ -59,6 +60,7 @@ pub(super) fn run(arguments: ExportArguments, context: &mut Context<'_>) -> Resu
     match arguments.form {
         Form::Parquet(arguments) => table(&arguments, TableForm::Parquet, context),
         Form::Csv(arguments) => table(&arguments, TableForm::Csv, context),
+        Form::HwOracle(arguments) => super::hw_oracle::export(&arguments, context),
     }
 }
 

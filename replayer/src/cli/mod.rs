@@ -1,11 +1,17 @@
 //! The command line: arguments in, exit code out. The `replayer` program is this with the executors of the build.
 
 mod bless;
+mod capture;
 mod console;
 mod devices;
 mod emit;
 mod exit;
+mod explain;
 mod export;
+mod fit;
+mod fuzz;
+mod hw_oracle;
+mod import;
 mod info;
 mod merge;
 mod pack;
@@ -50,9 +56,17 @@ enum Command {
     Info(info::InfoArguments),
     Pack(pack::PackArguments),
     Unpack(pack::UnpackArguments),
+    Explain(explain::ExplainArguments),
+    Reduce(explain::ReduceArguments),
+    Coverage(explain::CoverageArguments),
+    Fuzz(fuzz::FuzzArguments),
     Devices(devices::DevicesArguments),
+    Capture(capture::CaptureArguments),
     Emit(emit::EmitArguments),
     Export(export::ExportArguments),
+    Import(import::ImportArguments),
+    Fit(fit::FitArguments),
+    Rules(fit::RulesArguments),
     Merge(merge::MergeArguments),
     Bless(bless::BlessArguments),
     #[command(hide = true)]
@@ -84,9 +98,17 @@ pub fn main(backend: &dyn Backend) -> ExitCode {
         Command::Info(arguments) => info::run(&arguments, &mut context),
         Command::Pack(arguments) => pack::pack(&arguments, &mut context),
         Command::Unpack(arguments) => pack::unpack(&arguments, &mut context),
+        Command::Explain(arguments) => explain::explain(&arguments, &mut context),
+        Command::Reduce(arguments) => explain::reduce_case(&arguments, &mut context),
+        Command::Coverage(arguments) => explain::coverage(&arguments, &mut context),
+        Command::Fuzz(arguments) => fuzz::run(&arguments, &mut context),
         Command::Devices(arguments) => devices::run(&arguments, &mut context),
+        Command::Capture(arguments) => capture::run(&arguments, &mut context),
         Command::Emit(arguments) => emit::run(&arguments, &mut context),
         Command::Export(arguments) => export::run(arguments, &mut context),
+        Command::Import(arguments) => import::run(&arguments, &mut context),
+        Command::Fit(arguments) => fit::run(&arguments, &mut context),
+        Command::Rules(arguments) => fit::rules(&arguments, &mut context),
         Command::Merge(arguments) => merge::run(&arguments, &mut context),
         Command::Bless(arguments) => bless::run(&arguments, &mut context),
         Command::Worker(arguments) => worker::run(&arguments, &context),

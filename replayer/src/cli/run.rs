@@ -142,6 +142,7 @@ pub(super) fn run(arguments: RunArguments, context: &mut Context<'_>) -> Result<
     results.shard = plan.shard;
     results.seconds = start.elapsed().as_secs_f64();
     results.not_run = plan.items.len().saturating_sub(results.dispatches.len() + numbers.unreadable) as u64;
+    results.unreadable = numbers.unreadable as u64;
     results.ended = match &end {
         RunEnd::Complete | RunEnd::NoExecutor(_) => None,
         RunEnd::Stopped => Some("by a signal".to_owned()),

@@ -17,7 +17,8 @@ pub(super) const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// What computes the results and what they are held against.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ComputeArguments {
-    /// What computes the results: emulated (generated SPIR-V) or reference (the CPU model)
+    /// What computes the results: emulated (generated SPIR-V), reference (the CPU model), as-submitted (the emulated filter
+    /// as it was first submitted), or native (the device's own sampler)
     #[arg(long, value_name = "PATH", default_value = "emulated")]
     path: Path,
     /// What they are held against: oracle (the recorded results), or another path

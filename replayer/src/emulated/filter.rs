@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     reference::{
-        coordinate::{NORMALIZED_LIMIT, Rounding, TEXEL_LIMIT, rounding},
+        coordinate::{FINEST_STEP, NORMALIZED_LIMIT, Rounding, TEXEL_LIMIT, largest_size_of_step, rounding},
         cube::{NEIGHBOURS, Neighbour},
         derivatives::{LOG2_COEFFICIENTS, LOG2_LIMIT},
         lod::LOD_LIMIT,
@@ -58,6 +58,8 @@ pub struct Emitter<'a> {
     pub slots: &'a [U],
     /// The loaded image.
     pub image: Word,
+    /// Whether the footprint is gathered.
+    pub gathers: bool,
     /// Function variables for a loop over probes: its counter and the sums of four channels.
     pub variables: Option<Variables>,
 }
@@ -236,11 +238,11 @@ impl Emitter<'_> {
             let bits = self.code.f_bits(c);
             c = self.condition(bits);
         }
-        let c = self.step_down(c);
+        let c = self.step_down(c, size);
         let size_f = self.code.i_to_f(size);
         let (index, step, weight) = if self.rules.coordinate_product == CoordinateProduct::Exact {
             let fixed = self.exact_position(axis, c, size, linear);
-            self.on_grid(axis, fixed, size, linear)
+            self.on_grid(axis, fixed, offset, size, linear)
         } else {
             let unnormalized = self.slot_is(Slot::Unnormalized, 1);
             let scaled = self.code.f_mul(c, size_f);
@@ -254,26 +256,29 @@ impl Emitter<'_> {
                     let x = self.code.f_mul(s, scale);
                     let rounded = self.round_by_filter(linear, x, Self::round_f);
                     let fixed = self.code.f_to_i(rounded);
-                    self.on_grid(axis, fixed, size, linear)
+                    self.on_grid(axis, fixed, offset, size, linear)
                 }
-                None => self.unquantized(axis, s, size_f, linear),
+                None => self.unquantized(axis, s, offset, size_f, linear),
             }
-        };
-        let index = match offset {
-            Some(offset) => self.code.i_add(index, offset),
-            None => index,
         };
         let (indices, inside) = self.address(axis, index, size, size_f, linear);
         AxisTaps { linear, step, weight, raw: index, indices, inside }
     }
 
-    fn step_down(&mut self, c: F) -> F {
+    fn step_down(&mut self, c: F, size: I) -> F {
         let Some(bits) = self.rules.coordinate_step.bits() else { return c };
-        let scale = (1u32 << bits) as f32;
         let unnormalized = self.slot_is(Slot::Unnormalized, 1);
         let code = &mut *self.code;
+        let power = |bits: u32| (1u32 << bits) as f32;
+        let (mut scale, mut step) = (code.f(power(bits)), code.f(1.0 / power(bits)));
+        for finer in bits + 1..=FINEST_STEP {
+            let largest = code.i(largest_size_of_step(finer - 1) as i32);
+            let needs = code.i_lt(largest, size);
+            let (finer_scale, finer_step) = (code.f(power(finer)), code.f(1.0 / power(finer)));
+            scale = code.select(needs, finer_scale, scale);
+            step = code.select(needs, finer_step, step);
+        }
         let (low, high) = (code.f(-NORMALIZED_LIMIT), code.f(NORMALIZED_LIMIT));
-        let (scale, step) = (code.f(scale), code.f(1.0 / scale));
         let x = code.f_clamp(c, low, high);
         let x = code.f_mul(x, scale);
         let x = code.f_floor(x);
@@ -337,21 +342,47 @@ impl Emitter<'_> {
         self.code.d_to_i(rounded)
     }
 
-    fn on_grid(&mut self, axis: usize, fixed: I, size: I, linear: B) -> (I, U, F) {
+    /// Whether positions are clamped (by the rules), and in which of the modes that do (by the state).
+    fn position_clamps(&mut self, axis: usize, linear: B) -> Option<[B; 2]> {
+        if self.rules.edge_clamp != EdgeClamp::Position || self.gathers {
+            return None;
+        }
+        let modes = [Address::Edge, Address::MirrorOnceEdge].map(|mode| {
+            let mode = self.slot_is(Self::address_slot(axis), mode as u32);
+            let mode = self.unless_seamless(mode);
+            self.code.b_and(mode, linear)
+        });
+        Some(modes)
+    }
+
+    fn on_grid(&mut self, axis: usize, fixed: I, offset: Option<I>, size: I, linear: B) -> (I, U, F) {
         let bits = self.rules.subtexel_bits.bits().unwrap_or(8);
-        let clamps = self.rules.edge_clamp == EdgeClamp::Position;
-        let edge = if clamps { Some(self.clamps_position(axis)) } else { None };
+        let clamps = self.position_clamps(axis, linear);
         let code = &mut *self.code;
         let (zero, half) = (code.i(0), code.i(1 << (bits - 1)));
         let shift = code.u(bits);
         let half = code.select(linear, half, zero);
+        let fixed = match offset {
+            Some(offset) => {
+                let offset = code.i_shl(offset, shift);
+                code.i_add(fixed, offset)
+            }
+            None => fixed,
+        };
         let mut fixed = code.i_sub(fixed, half);
-        if let Some(edge) = edge {
-            let one = code.i(1);
+        if let Some([edge, mirror_once]) = clamps {
+            let (one, texel) = (code.i(1), code.i(1 << bits));
             let last = code.i_sub(size, one);
             let last = code.i_shl(last, shift);
-            let limited = code.i_clamp(fixed, zero, last);
-            let limit = code.b_and(edge, linear);
+            let minus = code.i_sub(zero, last);
+            let below = code.i_sub(minus, texel);
+            let low = code.select(mirror_once, below, zero);
+            let limited = code.i_clamp(fixed, low, last);
+            let minus_texel = code.i(-(1 << bits));
+            let (after, before) = (code.i_lt(minus_texel, limited), code.i_lt(limited, zero));
+            let between = code.b_and(after, before);
+            let limited = code.select(between, zero, limited);
+            let limit = code.b_or(edge, mirror_once);
             fixed = code.select(limit, limited, fixed);
         }
         let index = code.i_shr(fixed, shift);
@@ -365,21 +396,45 @@ impl Emitter<'_> {
         (index, step, weight)
     }
 
-    fn unquantized(&mut self, axis: usize, s: F, size: F, linear: B) -> (I, U, F) {
-        let clamps = self.rules.edge_clamp == EdgeClamp::Position;
-        let edge = if clamps { Some(self.clamps_position(axis)) } else { None };
+    fn unquantized(&mut self, axis: usize, s: F, offset: Option<I>, size: F, linear: B) -> (I, U, F) {
+        let clamps = self.position_clamps(axis, linear);
         let code = &mut *self.code;
         let (zero, half, one) = (code.f(0.0), code.f(0.5), code.f(1.0));
         let half = code.select(linear, half, zero);
         let mut t = code.f_sub(s, half);
-        if let Some(edge) = edge {
+        let mut limit = None;
+        if let Some([edge, mirror_once]) = clamps {
             let last = code.f_sub(size, one);
-            let limited = code.f_clamp(t, zero, last);
-            let limit = code.b_and(edge, linear);
-            t = code.select(limit, limited, t);
+            let moved = match offset {
+                Some(offset) => {
+                    let offset = code.i_to_f(offset);
+                    code.f_add(t, offset)
+                }
+                None => t,
+            };
+            let minus_one = code.f(-1.0);
+            let below = code.f_sub(minus_one, last);
+            let low = code.select(mirror_once, below, zero);
+            let limited = code.f_clamp(moved, low, last);
+            let (after, before) = (code.f_lt(minus_one, limited), code.f_lt(limited, zero));
+            let between = code.b_and(after, before);
+            let limited = code.select(between, zero, limited);
+            let limits = code.b_or(edge, mirror_once);
+            t = code.select(limits, limited, t);
+            limit = Some(limits);
         }
         let down = code.f_floor(t);
         let index = code.f_to_i(down);
+        let index = match offset {
+            Some(offset) => {
+                let moved = code.i_add(index, offset);
+                match limit {
+                    Some(limit) => code.select(limit, index, moved),
+                    None => moved,
+                }
+            }
+            None => index,
+        };
         let weight = code.f_sub(t, down);
         let weight = code.select(linear, weight, zero);
         let step = code.u(0);
@@ -391,11 +446,6 @@ impl Emitter<'_> {
         let mode = self.slot(Self::address_slot(axis));
         let periodic = self.code.u_lt(mode, two);
         self.unless_seamless(periodic)
-    }
-
-    fn clamps_position(&mut self, axis: usize) -> B {
-        let edge = self.slot_is(Self::address_slot(axis), Address::Edge as u32);
-        self.unless_seamless(edge)
     }
 
     /// A seamless cube has no addressing beyond its faces.
@@ -1185,7 +1235,10 @@ impl Emitter<'_> {
             let values = map_taps(&blended, |_, channels| channels[n]);
             let raw = map_taps(&reducible, |_, channels| channels[n]);
             let mut sum = self.blend(previous, level, levels, &values, numerators.as_ref());
-            (sum.best, sum.found) = self.reduce(previous, level, levels, &raw, m);
+            if self.rules.accumulation.aligned_bits().is_some() {
+                self.note_special(&mut sum, level, &raw);
+            }
+            (sum.best, sum.found) = self.reduce(previous, level, &raw, numerators.as_ref());
             sum
         })
     }
@@ -1196,17 +1249,7 @@ impl Emitter<'_> {
             return None;
         }
         if let Some(numerators) = numerators {
-            return Some(match numerators {
-                Numerators::Integers(all) => map_taps(all, |_, &n| {
-                    let zero = self.code.u(0);
-                    self.code.u_eq(n, zero)
-                }),
-                Numerators::Reals(all) => map_taps(all, |_, &n| {
-                    let zero = self.code.d(0.0);
-                    let weighted = self.code.d_lt(zero, n);
-                    self.code.b_not(weighted)
-                }),
-            });
+            return Some(self.no_numerator(numerators));
         }
         let axes: Vec<[B; 2]> = level.axes.iter().map(|axis| self.weightless(axis)).collect();
         Some(map_taps(&level.taps, |at, _| {
@@ -1216,6 +1259,21 @@ impl Emitter<'_> {
                 .reduce(|a, b| self.code.b_or(a, b))
                 .unwrap_or_else(|| self.code.b(false))
         }))
+    }
+
+    /// Which taps have an integer weight of 0.
+    fn no_numerator(&mut self, numerators: &Numerators) -> Vec<Vec<Vec<B>>> {
+        match numerators {
+            Numerators::Integers(all) => map_taps(all, |_, &n| {
+                let zero = self.code.u(0);
+                self.code.u_eq(n, zero)
+            }),
+            Numerators::Reals(all) => map_taps(all, |_, &n| {
+                let zero = self.code.d(0.0);
+                let weighted = self.code.d_lt(zero, n);
+                self.code.b_not(weighted)
+            }),
+        }
     }
 
     /// Whether the first and the second texel along an axis have no weight.
@@ -1387,14 +1445,6 @@ impl Emitter<'_> {
             for &value in slice.iter().flatten() {
                 let bits = code.f_bits(value);
                 let magnitude = code.u_and(bits, magnitude_mask);
-                let nan = code.u_gt(magnitude, infinity_bits);
-                let infinite = code.u_eq(magnitude, infinity_bits);
-                let positive = code.u_eq(bits, infinity_bits);
-                let not_positive = code.b_not(positive);
-                let negative = code.b_and(infinite, not_positive);
-                sum.nan = code.b_or(sum.nan, nan);
-                sum.infinity = code.b_or(sum.infinity, positive);
-                sum.negative_infinity = code.b_or(sum.negative_infinity, negative);
                 let special = code.u_ge(magnitude, infinity_bits);
                 let value = code.select(special, zero, value);
                 let exponent = code.u_shr(magnitude, shift);
@@ -1439,19 +1489,56 @@ impl Emitter<'_> {
         }
     }
 
+    /// Notes NaN and infinities among the taps that have a weight along every axis.
+    fn note_special(&mut self, sum: &mut Sum, level: &LevelTaps, values: &[Vec<Vec<F>>]) {
+        let left_out = self.rules.zero_weight_taps == ZeroWeightTaps::LeftOut;
+        let weightless: Vec<[B; 2]> = level
+            .axes
+            .iter()
+            .map(|axis| {
+                let [first, second] = self.weightless(axis);
+                // A point axis has no second texel.
+                let point = self.code.b_not(axis.linear);
+                if left_out { [first, self.code.b_or(second, point)] } else { [self.code.b(false), point] }
+            })
+            .collect();
+        let code = &mut *self.code;
+        let (mask, infinity_bits) = (code.u(0x7fff_ffff), code.u(0x7f80_0000));
+        let negative_bits = code.u(f32::NEG_INFINITY.to_bits());
+        each_tap(values, |at, &value| {
+            let dead = weightless
+                .iter()
+                .zip([at[2], at[1], at[0]])
+                .map(|(axis, place)| axis[place])
+                .reduce(|a, b| code.b_or(a, b));
+            let Some(dead) = dead else { return };
+            let alive = code.b_not(dead);
+            let bits = code.f_bits(value);
+            let magnitude = code.u_and(bits, mask);
+            let nan = code.u_gt(magnitude, infinity_bits);
+            let positive = code.u_eq(bits, infinity_bits);
+            let negative = code.u_eq(bits, negative_bits);
+            for (flag, is) in
+                [(&mut sum.nan, nan), (&mut sum.infinity, positive), (&mut sum.negative_infinity, negative)]
+            {
+                let counts = code.b_and(is, alive);
+                *flag = code.b_or(*flag, counts);
+            }
+        });
+    }
+
     /// See [`crate::reference::blend::reduce`].
     fn reduce(
         &mut self,
         previous: Option<Sum>,
         level: &LevelTaps,
-        levels: &Levels,
         values: &[Vec<Vec<F>>],
-        m: usize,
+        numerators: Option<&Numerators>,
     ) -> (F, B) {
         let minimum = self.slot_is(Slot::Reduction, 1);
         let all = self.rules.minmax_taps == MinMaxTaps::All;
         let mut weightless: Vec<[B; 2]> = level.axes.iter().map(|axis| self.weightless(axis)).collect();
-        let _ = (levels, m);
+        let by_numerator = numerators.filter(|_| !all).map(|numerators| self.no_numerator(numerators));
         let code = &mut *self.code;
         let (mut best, mut found) = match previous {
             Some(sum) => (sum.best, sum.found),
@@ -1460,8 +1547,9 @@ impl Emitter<'_> {
         for (axis, weightless) in level.axes.iter().zip(&mut weightless) {
             // A point axis has no second texel.
             let point = code.b_not(axis.linear);
-            weightless[1] = if all { point } else { code.b_or(weightless[1], point) };
-            if all {
+            let by_axis = !all && by_numerator.is_none();
+            weightless[1] = if by_axis { code.b_or(weightless[1], point) } else { point };
+            if !by_axis {
                 weightless[0] = code.b(false);
             }
         }
@@ -1475,10 +1563,13 @@ impl Emitter<'_> {
             let bits = code.f_bits(value);
             let magnitude = code.u_and(bits, mask);
             let nan = code.u_gt(magnitude, infinity);
-            let skip = match dead {
+            let mut skip = match dead {
                 Some(dead) => code.b_or(dead, nan),
                 None => nan,
             };
+            if let Some(dead) = by_numerator.as_ref().map(|dead| dead[at[0]][at[1]][at[2]]) {
+                skip = code.b_or(skip, dead);
+            }
             let take = code.b_not(skip);
             let (less, greater) = (code.f_lt(value, best), code.f_gt(value, best));
             let better = code.select(minimum, less, greater);

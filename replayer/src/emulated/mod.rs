@@ -8,7 +8,7 @@
 pub mod code;
 pub mod decode;
 mod filter;
-mod module;
+pub(crate) mod module;
 pub mod specialization;
 
 use std::{

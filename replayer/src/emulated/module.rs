@@ -84,8 +84,16 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     code.if_then(in_grid, |code| {
         let inputs = read_operands(code, key, operands, push, index);
         let loaded = code.instruction(SpirvOp::Load, image_type, vec![Operand::IdRef(image)]);
-        let mut emitter =
-            Emitter { code, rules, view: key.view, class: key.class, slots: &slots, image: loaded, variables };
+        let mut emitter = Emitter {
+            code,
+            rules,
+            view: key.view,
+            class: key.class,
+            slots: &slots,
+            image: loaded,
+            gathers: key.op.kind == OpKind::Gather4,
+            variables,
+        };
         let explicit = matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
         let words = match key.op.kind {
             OpKind::Load => emitter.load(&inputs),
@@ -104,7 +112,7 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     code.finish()
 }
 
-fn resource(code: &mut Code, ty: Word, class: StorageClass, binding: u32, name: &str) -> Word {
+pub(crate) fn resource(code: &mut Code, ty: Word, class: StorageClass, binding: u32, name: &str) -> Word {
     let builder = code.raw();
     let pointer = builder.type_pointer(None, class, ty);
     let variable = builder.variable(pointer, None, class, None);
@@ -115,7 +123,14 @@ fn resource(code: &mut Code, ty: Word, class: StorageClass, binding: u32, name: 
 }
 
 /// A storage buffer that is one runtime array; the variable and the block's type.
-fn buffer(code: &mut Code, element: Word, stride: u32, binding: u32, name: &str, access: Decoration) -> (Word, Word) {
+pub(crate) fn buffer(
+    code: &mut Code,
+    element: Word,
+    stride: u32,
+    binding: u32,
+    name: &str,
+    access: Decoration,
+) -> (Word, Word) {
     let builder = code.raw();
     let array = builder.type_runtime_array(element);
     builder.decorate(array, Decoration::ArrayStride, [Operand::LiteralBit32(stride)]);
@@ -126,7 +141,7 @@ fn buffer(code: &mut Code, element: Word, stride: u32, binding: u32, name: &str,
     (resource(code, block, StorageClass::StorageBuffer, binding, name), block)
 }
 
-fn push_constants(code: &mut Code) -> Word {
+pub(crate) fn push_constants(code: &mut Code) -> Word {
     let uint = U::type_id(code);
     let builder = code.raw();
     let block = builder.type_struct([uint, uint, uint, uint]);
@@ -142,7 +157,7 @@ fn push_constants(code: &mut Code) -> Word {
     variable
 }
 
-fn builtin(code: &mut Code, components: u32, builtin: spirv::BuiltIn, name: &str) -> Word {
+pub(crate) fn builtin(code: &mut Code, components: u32, builtin: spirv::BuiltIn, name: &str) -> Word {
     let uint = U::type_id(code);
     let builder = code.raw();
     let ty = if components == 1 { uint } else { builder.type_vector(uint, components) };
@@ -153,7 +168,7 @@ fn builtin(code: &mut Code, components: u32, builtin: spirv::BuiltIn, name: &str
     variable
 }
 
-fn load_push(code: &mut Code, block: Word, member: i32) -> U {
+pub(crate) fn load_push(code: &mut Code, block: Word, member: i32) -> U {
     let uint = U::type_id(code);
     let pointer_type = code.raw().type_pointer(None, StorageClass::PushConstant, uint);
     let member = code.i(member);
@@ -163,7 +178,7 @@ fn load_push(code: &mut Code, block: Word, member: i32) -> U {
 }
 
 /// Pointer to an element of a buffer.
-fn element(code: &mut Code, buffer: Word, ty: Word, index: U) -> Word {
+pub(crate) fn element(code: &mut Code, buffer: Word, ty: Word, index: U) -> Word {
     let pointer_type = code.raw().type_pointer(None, StorageClass::StorageBuffer, ty);
     let zero = code.i(0);
     code.instruction(

@@ -146,4 +146,9 @@ pub trait Executor: Send {
     /// # Errors
     /// As [`ExecuteError`] lists.
     fn run(&mut self, job: &Job<'_>) -> Result<Vec<Vec<u32>>, ExecuteError>;
+
+    /// The device's own sampler, where there is one.
+    fn native(&mut self) -> Option<&mut dyn vulkan::NativeSampler> {
+        None
+    }
 }

@@ -68,7 +68,7 @@ impl Entry {
     fn assess_counts(&self, result: &DispatchResult) -> (Outcome, Option<String>) {
         let mut fewer = None;
         if !self.causes.is_empty() {
-            let unexplained = [Cause { rule: UNEXPLAINED.to_owned(), samples: result.mismatched }];
+            let unexplained = [Cause::new(UNEXPLAINED, result.mismatched)];
             let found = if result.causes.is_empty() { &unexplained[..] } else { &result.causes };
             let mut expected: BTreeMap<_, _> = self.causes.iter().map(|c| (c.rule.as_str(), c.samples)).collect();
             for cause in found {
@@ -116,7 +116,7 @@ mod tests {
     fn mismatch(mismatched: u64, causes: &[(&str, u64)]) -> DispatchResult {
         let mut found = result("trace", "dispatch", Status::Mismatch);
         found.mismatched = mismatched;
-        found.causes = causes.iter().map(|&(rule, samples)| Cause { rule: rule.to_owned(), samples }).collect();
+        found.causes = causes.iter().map(|&(rule, samples)| Cause::new(rule, samples)).collect();
         found
     }
 

@@ -187,7 +187,7 @@ reason = \"not yet\"
     #[test]
     fn a_dispatch_under_a_glob_gets_an_entry_before_it() {
         let mut found = unexpected("old [1]", Status::Mismatch, 3);
-        found.causes.push(Cause { rule: "weight-rounding".to_owned(), samples: 3 });
+        found.causes.push(Cause::new("weight-rounding", 3));
         let results = vec![found];
         let blessing = blessed(FILE, results.clone());
         let (new, glob) = (blessing.text.find("old [[]1").unwrap(), blessing.text.find("old*").unwrap());

@@ -193,7 +193,7 @@ impl Entry {
             if causes.iter().any(|c| c.rule == rule) {
                 return Err(place.error(span, &format!("cause {rule} twice, expected each rule once")));
             }
-            causes.push(Cause { rule, samples });
+            causes.push(Cause::new(&rule, samples));
         }
         let every = || Glob::new("*").map(|glob| glob.compile_matcher()).map_err(|e| place.error(0..0, &e.to_string()));
         Ok(Self {

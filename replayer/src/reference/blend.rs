@@ -76,7 +76,8 @@ pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2]) -> f32 {
 
 /// `a (1-w) + b w` in FP32, each operation rounded once; `a` where there is one tap.
 #[inline(always)]
-fn lerp(rules: &Rules, axis: &AxisWeight, a: f32, b: impl FnOnce() -> f32) -> f32 {
+#[must_use]
+pub fn lerp(rules: &Rules, axis: &AxisWeight, a: f32, b: impl FnOnce() -> f32) -> f32 {
     if !axis.linear {
         return a;
     }
@@ -166,6 +167,14 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
+/// Whether a tap has a weight along every axis and between the levels.
+fn has_weight(weights: &[Weights; 2], [m, z, y, x]: [usize; 4]) -> bool {
+    weights[m][MIP].has_weight(m)
+        && weights[m][Z].has_weight(z)
+        && weights[m][Y].has_weight(y)
+        && weights[m][X].has_weight(x)
+}
+
 fn aligned(rules: &Rules, taps: &Taps, weights: &[Weights; 2], fraction_bits: u32) -> f32 {
     let (numerators, weight_bits) = numerators(rules, weights);
     let used = |m: usize, z: usize, y: usize, x: usize| {
@@ -173,7 +182,7 @@ fn aligned(rules: &Rules, taps: &Taps, weights: &[Weights; 2], fraction_bits: u3
     };
     let (mut nan, mut infinity, mut negative_infinity) = (false, false, false);
     for_each_tap(weights, |m, z, y, x| {
-        if used(m, z, y, x) {
+        if has_weight(weights, [m, z, y, x]) || rules.zero_weight_taps == ZeroWeightTaps::Included {
             let value = taps[m][z][y][x];
             nan |= value.is_nan();
             infinity |= value == f32::INFINITY;
@@ -194,7 +203,8 @@ fn aligned(rules: &Rules, taps: &Taps, weights: &[Weights; 2], fraction_bits: u3
             let Some(largest) = largest else { continue };
             let mut sum = 0.0f64;
             for (y, x) in group() {
-                if numerators[m][z][y][x] != 0 {
+                // A special value without a weight of its own has been dealt with above.
+                if numerators[m][z][y][x] != 0 && taps[m][z][y][x].is_finite() {
                     let cut = (f64::from(taps[m][z][y][x]) * power_of_two(fraction_bits as i32 - largest)).trunc();
                     sum += cut * numerators[m][z][y][x] as f64;
                 }
@@ -242,11 +252,12 @@ pub fn round_result(rules: &Rules, value: f64) -> f32 {
 #[must_use]
 pub fn reduce(rules: &Rules, reduction: Reduction, taps: &Taps, weights: &[Weights; 2]) -> f32 {
     let mut best = f32::NAN;
+    let numerators = rules.fixed_point_weights().then(|| numerators(rules, weights).0);
     for_each_tap(weights, |m, z, y, x| {
-        let weighted = weights[m][MIP].has_weight(m)
-            && weights[m][Z].has_weight(z)
-            && weights[m][Y].has_weight(y)
-            && weights[m][X].has_weight(x);
+        let weighted = match &numerators {
+            Some(numerators) => numerators[m][z][y][x] != 0,
+            None => has_weight(weights, [m, z, y, x]),
+        };
         if weighted || rules.minmax_taps == MinMaxTaps::All {
             let value = taps[m][z][y][x];
             let better = if reduction == Reduction::Min { value < best } else { value > best };
@@ -258,8 +269,15 @@ pub fn reduce(rules: &Rules, reduction: Reduction, taps: &Taps, weights: &[Weigh
     best
 }
 
-/// A border colour's channel at the precision that [`crate::rules::BorderPrecision::Cut11`] keeps: 11 significant bits.
+/// A border colour's channel as [`crate::rules::BorderPrecision::Cut16`] keeps it, as FP32 bits. NaN and infinities stay.
 #[must_use]
-pub fn cut_to_11_bits(bits: u32) -> u32 {
-    if bits & 0x7f80_0000 == 0x7f80_0000 { bits } else { bits & !0x1fff }
+pub fn cut_to_fp16(bits: u32) -> u32 {
+    const LARGEST: f32 = 65504.0;
+    let value = f32::from_bits(bits);
+    if !value.is_finite() {
+        return bits;
+    }
+    let step = power_of_two(exponent(value) - 10);
+    let cut = (f64::from(value) / step).trunc() * step;
+    (cut as f32).clamp(-LARGEST, LARGEST).to_bits()
 }

@@ -18,7 +18,7 @@ pub const NORMALIZED_LIMIT: f32 = 16_777_216.0;
 /// A position along one axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Position {
-    /// Index of the (first) texel, before offset and addressing.
+    /// Index of the (first) texel with the instruction's offset, before addressing.
     pub index: i32,
     /// Weight of the second texel in steps of the fixed-point grid; 0 without one and for point sampling.
     pub step: u32,
@@ -39,6 +39,21 @@ pub struct Axis {
     pub unnormalized: bool,
     /// S#.TRUNC_COORD.
     pub trunc_coord: bool,
+    /// Texel offset of the instruction.
+    pub offset: i32,
+    /// Whether the footprint is gathered: its position is not clamped.
+    pub gather: bool,
+}
+
+impl Axis {
+    /// Whether the position is clamped to the outer texels' centres.
+    #[inline(always)]
+    fn clamps_position(&self, rules: &Rules) -> bool {
+        rules.edge_clamp == EdgeClamp::Position
+            && self.filter == Filter::Linear
+            && !self.gather
+            && matches!(self.address, Address::Edge | Address::MirrorOnceEdge)
+    }
 }
 
 /// How a number goes to an integer.
@@ -128,11 +143,21 @@ pub fn position(rules: &Rules, axis: &Axis, coordinate: u32) -> Position {
     if rules.coordinate_product == CoordinateProduct::Exact { exact(rules, axis, c) } else { fp32(rules, axis, c) }
 }
 
+/// The largest size whose coordinates a step of 2^-`bits` resolves to 1/256 of a texel.
+#[must_use]
+pub const fn largest_size_of_step(bits: u32) -> u32 {
+    1 << (bits - 8)
+}
+
+/// Fraction bits of the finest step, which the largest images have.
+pub const FINEST_STEP: u32 = 22;
+
 /// Floors a normalized coordinate to the grid of [`crate::rules::CoordinateStep`].
 #[inline(always)]
 fn step_down(rules: &Rules, axis: &Axis, c: f32) -> f32 {
     match rules.coordinate_step.bits() {
         Some(bits) if !axis.unnormalized => {
+            let bits = (bits..FINEST_STEP).find(|&b| axis.size <= largest_size_of_step(b)).unwrap_or(FINEST_STEP);
             // Scaling by a power of two is exact; the limit keeps it finite.
             let scale = (1u32 << bits) as f32;
             (c.clamp(-NORMALIZED_LIMIT, NORMALIZED_LIMIT) * scale).floor() * (1.0 / scale)
@@ -167,14 +192,21 @@ fn fp32(rules: &Rules, axis: &Axis, c: f32) -> Position {
 #[inline(always)]
 fn unquantized(rules: &Rules, axis: &Axis, s: f32) -> Position {
     if axis.filter == Filter::Point {
-        return Position { index: s.floor() as i32, step: 0, weight: 0.0 };
+        return Position { index: s.floor() as i32 + axis.offset, step: 0, weight: 0.0 };
     }
     let mut t = s - 0.5;
-    if rules.edge_clamp == EdgeClamp::Position && axis.address == Address::Edge {
-        t = t.clamp(0.0, (axis.size - 1) as f32);
+    if axis.clamps_position(rules) {
+        t += axis.offset as f32;
+        let last = (axis.size - 1) as f32;
+        let mirrored = axis.address == Address::MirrorOnceEdge;
+        t = t.clamp(if mirrored { -last - 1.0 } else { 0.0 }, last);
+        if mirrored && t > -1.0 && t < 0.0 {
+            t = 0.0;
+        }
     }
     let index = t.floor();
-    Position { index: index as i32, step: 0, weight: t - index }
+    let offset = if axis.clamps_position(rules) { 0 } else { axis.offset };
+    Position { index: index as i32 + offset, step: 0, weight: t - index }
 }
 
 #[inline(always)]
@@ -199,13 +231,21 @@ fn exact(rules: &Rules, axis: &Axis, c: f32) -> Position {
 /// Splits a fixed-point texel coordinate into index and weight.
 #[inline(always)]
 fn on_grid(rules: &Rules, axis: &Axis, fixed: i32, bits: u32) -> Position {
+    let fixed = fixed + (axis.offset << bits);
     if axis.filter == Filter::Point {
         return Position { index: fixed >> bits, step: 0, weight: 0.0 };
     }
     // Half a texel is a whole number of steps, so it may be taken off after rounding.
     let mut fixed = fixed - (1 << (bits - 1));
-    if rules.edge_clamp == EdgeClamp::Position && axis.address == Address::Edge {
-        fixed = fixed.clamp(0, (axis.size as i32 - 1) << bits);
+    if axis.clamps_position(rules) {
+        let last = (axis.size as i32 - 1) << bits;
+        // Mirrored about coordinate 0, half a texel before the first centre; between the two images of the first texel's
+        // centre there is nothing to blend.
+        let mirrored = axis.address == Address::MirrorOnceEdge;
+        fixed = fixed.clamp(if mirrored { -last - (1 << bits) } else { 0 }, last);
+        if mirrored && fixed > -(1 << bits) && fixed < 0 {
+            fixed = 0;
+        }
     }
     let step = fixed as u32 & ((1 << bits) - 1);
     Position { index: fixed >> bits, step, weight: step as f32 * (1.0 / (1u32 << bits) as f32) }
@@ -217,7 +257,7 @@ mod tests {
     use crate::rules::Profile;
 
     fn axis(size: u32, address: Address, filter: Filter) -> Axis {
-        Axis { size, address, filter, unnormalized: false, trunc_coord: false }
+        Axis { size, address, filter, unnormalized: false, trunc_coord: false, offset: 0, gather: false }
     }
 
     fn at(rules: &Rules, axis: &Axis, c: f32) -> (i32, u32) {

@@ -96,6 +96,8 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
                 filter,
                 unnormalized: state.unnormalized,
                 trunc_coord: state.trunc_coord,
+                offset: operands.offset[axis],
+                gather,
             };
             let coordinate = operands.coordinates[axis];
             let coordinate = if state.view == View::Cube { on_face(rules, coordinate) } else { coordinate };
@@ -105,7 +107,7 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
             result.weights[m][axis] =
                 AxisWeight { linear: filter == Filter::Linear, step: at.step, bits, weight: at.weight };
             for tap in 0..2 {
-                let index = at.index + operands.offset[axis] + tap as i32;
+                let index = at.index + tap as i32;
                 indices[axis][tap] = if seamless {
                     let last = about.size as i32 - 1;
                     let first = if filter == Filter::Point { 0 } else { -1 };

@@ -6,6 +6,7 @@
 
 pub mod address;
 pub mod blend;
+pub mod block;
 pub mod coordinate;
 pub mod cube;
 pub mod derivatives;
@@ -20,6 +21,7 @@ use rayon::prelude::*;
 use crate::{
     reference::{
         blend::{Taps, blend, reduce, round_result},
+        block::Plan,
         coordinate::condition,
         derivatives::computed,
         footprint::{Footprint, Tap, footprint},
@@ -66,12 +68,22 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn run(&self) -> Vec<u32> {
         let mut results = vec![0u32; self.samples() * 4];
+        let plan = Plan::new(&self.rules, self.state);
         results.par_chunks_mut(CHUNK * 4).enumerate().for_each(|(chunk, out)| {
+            if let Some(plan) = plan {
+                return plan.run(self, chunk * CHUNK, out);
+            }
             for (i, sample) in out.chunks_exact_mut(4).enumerate() {
                 sample.copy_from_slice(&self.sample(chunk * CHUNK + i));
             }
         });
         results
+    }
+
+    /// All samples, one at a time: what [`Self::run`] has to give whatever way it takes.
+    #[must_use]
+    pub fn run_one_by_one(&self) -> Vec<u32> {
+        (0..self.samples()).flat_map(|index| self.sample(index)).collect()
     }
 
     /// The operands of a sample.

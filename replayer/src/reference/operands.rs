@@ -119,6 +119,18 @@ impl OperandLayout {
         }
     }
 
+    /// Where the coordinates stand in a row.
+    #[must_use]
+    pub fn coordinate_places(&self) -> [Option<usize>; 3] {
+        self.coordinates
+    }
+
+    /// Where the level of detail stands in a row.
+    #[must_use]
+    pub fn lod_place(&self) -> Option<usize> {
+        self.lod
+    }
+
     /// The coordinates in a row, as bits.
     #[inline(always)]
     #[must_use]

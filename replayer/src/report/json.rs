@@ -13,7 +13,8 @@ use crate::results::{Results, SCHEMA, Totals};
 /// # Errors
 /// When the output can't be written.
 pub fn write_results(out: &mut dyn Write, results: &Results) -> io::Result<()> {
-    let Results { schema, dispatches, totals, errors, unused_expectations, not_run, ended, shard, seconds } = results;
+    let Results { schema, dispatches, totals, errors, unused_expectations, not_run, unreadable, ended, shard, seconds } =
+        results;
     write!(out, "{{\n\"schema\":{schema},\n\"dispatches\":[")?;
     for (number, result) in dispatches.iter().enumerate() {
         out.write_all(if number == 0 { b"\n" } else { b",\n" })?;
@@ -25,7 +26,7 @@ pub fn write_results(out: &mut dyn Write, results: &Results) -> io::Result<()> {
     serde_json::to_writer(&mut *out, errors)?;
     out.write_all(b",\n\"unused_expectations\":")?;
     serde_json::to_writer(&mut *out, unused_expectations)?;
-    write!(out, ",\n\"not_run\":{not_run}")?;
+    write!(out, ",\n\"not_run\":{not_run},\n\"unreadable\":{unreadable}")?;
     if let Some(ended) = ended {
         out.write_all(b",\n\"ended\":")?;
         serde_json::to_writer(&mut *out, ended)?;

@@ -59,7 +59,7 @@ pub enum MergeError {
     /// The shards together hold another number of dispatches than were selected.
     #[error("the shards hold {found} dispatches, expected the {expected} that were selected")]
     Count {
-        /// Dispatches and unreadable inputs in the shards.
+        /// Dispatches in the shards, with those that did not run or could not be read.
         found: u64,
         /// Dispatches that were selected.
         expected: u64,
@@ -110,7 +110,7 @@ fn join(shards: Vec<(String, Results)>, whole: &ShardInfo) -> Result<Results, Me
     let mut unused: Option<Vec<String>> = None;
     let mut found = 0;
     for (file, shard) in shards {
-        found += shard.dispatches.len() as u64 + shard.not_run;
+        found += shard.dispatches.len() as u64 + shard.not_run + shard.unreadable;
         for result in shard.dispatches {
             let key = (result.file.clone(), result.trace.clone(), result.dispatch.clone());
             if let Some(first) = seen.insert(key, file.clone()) {
@@ -121,6 +121,7 @@ fn join(shards: Vec<(String, Results)>, whole: &ShardInfo) -> Result<Results, Me
         // Every shard opens every input to select its part, so each lists the same unreadable ones.
         merged.errors.extend(shard.errors);
         merged.not_run += shard.not_run;
+        merged.unreadable += shard.unreadable;
         merged.seconds = merged.seconds.max(shard.seconds);
         if let Some(ended) = shard.ended {
             merged.ended.get_or_insert(format!("{file}: {ended}"));
@@ -134,9 +135,7 @@ fn join(shards: Vec<(String, Results)>, whole: &ShardInfo) -> Result<Results, Me
     }
     merged.errors.sort();
     merged.errors.dedup();
-    // A dispatch that could not be read when its turn came is an error instead of a result; anything else is lost.
-    let explained = found + merged.errors.len() as u64;
-    if found > whole.selected || (found < whole.selected && explained < whole.selected && merged.errors.is_empty()) {
+    if found != whole.selected {
         return Err(MergeError::Count { found, expected: whole.selected });
     }
     if whole.shard.kind == ShardKind::Hash {

@@ -78,7 +78,8 @@ pub fn write_result(out: &mut dyn Write, result: &DispatchResult, layout: Layout
         result.summary()
     )?;
     for cause in &result.causes {
-        writeln!(out, "          cause {}: {} samples", cause.rule, cause.samples)?;
+        let name = if cause.label.is_empty() { &cause.rule } else { &cause.label };
+        writeln!(out, "          cause {name}: {} samples", cause.samples)?;
     }
     if let (Some(expectation), true) = (&result.expectation, result.outcome != Outcome::Expected) {
         writeln!(out, "          {DIM}expected: {expectation}{DIM:#}")?;

@@ -87,7 +87,7 @@ impl Profile {
             minify_from: MinifyFrom::AboveZero,
             border_swizzle: BorderSwizzle::DstSel,
             border_missing_channel: BorderMissingChannel::One,
-            border_precision: BorderPrecision::Cut11,
+            border_precision: BorderPrecision::Cut16,
             layer_rounding: LayerRounding::NearestEven,
             mip_point_clamp: MipPointClamp::Before,
             perf_fields: PerfFields::Ignored,
@@ -138,6 +138,25 @@ impl Profile {
         },
     };
 
+    /// The emulated filter as it was first submitted, by its own description, errors included: the mip filter is read from
+    /// `word2[25:24]`, Z_FILTER is not modelled, the border colour is not swizzled, weights are FP32 fractions, TRUNC_COORD is
+    /// ignored (coordinates are always floored), and the layer is floor(layer + 0.5). No hardware has these rules, so it is
+    /// not among [`Profile::ALL`].
+    pub const AS_SUBMITTED: Self = Self {
+        name: "as-submitted",
+        rules: Rules {
+            mip_filter_bits: MipFilterBits::Bits25To24,
+            z_filter: ZFilterRule::FollowsXy,
+            border_swizzle: BorderSwizzle::None,
+            subtexel_bits: SubtexelBits::None,
+            lod_rounding: LodRounding::None,
+            trunc_coord: TruncCoord::Ignored,
+            point_rounding: PointRounding::Floor,
+            layer_rounding: LayerRounding::HalfUp,
+            ..Self::GFX1035.rules
+        },
+    };
+
     /// Every profile.
     pub const ALL: [Self; 3] = [Self::GFX1035, Self::H200, Self::EXACT];
 
@@ -153,6 +172,9 @@ impl Profile {
         match self.name {
             "gfx1035" => gfx1035(rule),
             "h200" => h200(rule),
+            "as-submitted" => {
+                Evidence { kind: EvidenceKind::Definition, source: "the submitted change's description of itself" }
+            }
             _ => Evidence {
                 kind: EvidenceKind::Definition,
                 source: "the Vulkan specification's texel filtering equations in FP32 without quantization, and its preferred choices",

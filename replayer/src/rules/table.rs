@@ -90,7 +90,8 @@ rules! {
         /// Zero, whatever its sign.
         Zero = "zero",
     }
-    /// The grid to which a normalized coordinate is floored before it is multiplied by the size.
+    /// The grid to which a normalized coordinate is floored before it is multiplied by the size. For sizes of which it does
+    /// not resolve 1/256 of a texel the next finer one that does, up to 2^-22.
     coordinate_step: CoordinateStep = "coordinate-step" {
         /// It is used as it is.
         None = "none",
@@ -150,11 +151,12 @@ rules! {
         /// Nowhere: the bit has no effect.
         Ignored = "ignored",
     }
-    /// How CLAMP_LAST_TEXEL keeps taps inside the image.
+    /// How CLAMP_LAST_TEXEL and MIRROR_ONCE_LAST_TEXEL keep taps inside the image.
     edge_clamp: EdgeClamp = "edge-clamp" {
         /// Each tap's index is clamped; the weights stay.
         Index = "index",
-        /// The position is clamped to the first and last texel's centre, so that the weight outside is 0.
+        /// The position is clamped to the first and last texel's centre after the offset is added, so that the weight outside
+        /// is 0; MIRROR_ONCE_LAST_TEXEL does so after mirroring. A gather's position is not clamped.
         Position = "position",
     }
     /// How the half-border modes limit the coordinate.
@@ -217,14 +219,15 @@ rules! {
     }
     /// Taps whose weight is 0.
     zero_weight_taps: ZeroWeightTaps = "zero-weight-taps" {
-        /// Are left out: an infinity or NaN there does not matter.
+        /// Are left out: an infinity or NaN there does not matter. What counts is the weight along each axis, also where the
+        /// tap's own integer weight has come to 0.
         LeftOut = "left-out",
         /// Are multiplied by 0: an infinity or NaN there gives NaN.
         Included = "included",
     }
     /// Which taps a min or max filter looks at.
     minmax_taps: MinMaxTaps = "minmax-taps" {
-        /// Those whose weight is not 0.
+        /// Those whose weight (the tap's integer weight, where there is one) is not 0.
         Weighted = "weighted",
         /// All of the footprint.
         All = "all",
@@ -295,8 +298,8 @@ rules! {
     border_precision: BorderPrecision = "border-precision" {
         /// FP32.
         Fp32 = "fp32",
-        /// Cut to 11 significant bits.
-        Cut11 = "cut-11",
+        /// Cut to FP16: 11 significant bits, steps of 2^-24 below 2^-14, at most 65504.
+        Cut16 = "cut-fp16",
     }
     /// How an array layer operand becomes a layer (TRUNC_COORD aside), before it is clamped to the view.
     layer_rounding: LayerRounding = "layer-rounding" {

@@ -10,8 +10,8 @@ pub(super) fn to_f32(h: u32) -> u32 {
     } else if magnitude == 0x7c00 {
         sign | 0x7f80_0000
     } else {
-        // The exponent's bias differs by 112; multiplying also normalizes subnormals.
-        sign | (f32::from_bits(magnitude << 13) * 5.192_296_858_534_828e33).to_bits()
+        // The exponent's bias differs by 112; multiplying by 2^112 also normalizes subnormals.
+        sign | (f32::from_bits(magnitude << 13) * f32::from_bits((127 + 112) << 23)).to_bits()
     }
 }
 
@@ -41,8 +41,7 @@ pub(super) fn from_f64(x: f64) -> u32 {
     if near.is_nan() || f64::from(near) == x {
         return from_f32(near.to_bits());
     }
-    let toward_zero =
-        if f64::from(near).abs() > x.abs() { near.to_bits().wrapping_sub(1) } else { near.to_bits() };
+    let toward_zero = if f64::from(near).abs() > x.abs() { near.to_bits().wrapping_sub(1) } else { near.to_bits() };
     from_f32(toward_zero | 1)
 }
 

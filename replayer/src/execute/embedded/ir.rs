@@ -391,14 +391,7 @@ pub(super) struct Shape {
 
 impl Op {
     pub fn shape(self) -> Shape {
-        let pure = |n: u32| Shape {
-            dst: true,
-            a: n > 0,
-            b: n > 1,
-            c: n > 2,
-            d: n > 3,
-            effect: false,
-        };
+        let pure = |n: u32| Shape { dst: true, a: n > 0, b: n > 1, c: n > 2, d: n > 3, effect: false };
         let effect = |dst, n: u32| Shape { dst, effect: true, ..pure(n) };
         match self {
             Self::Mov
@@ -466,12 +459,16 @@ impl Op {
             | Self::LoadTexel
             | Self::WriteVar
             | Self::ImageQuery => pure(1),
-            Self::Select | Self::UClamp | Self::SClamp | Self::FClamp | Self::NClamp | Self::Fma | Self::Fma64 => pure(3),
+            Self::Select | Self::UClamp | Self::SClamp | Self::FClamp | Self::NClamp | Self::Fma | Self::Fma64 => {
+                pure(3)
+            }
             Self::BitExtractU | Self::BitExtractS => pure(3),
             Self::BitInsert | Self::TexelAddress => pure(4),
             Self::ArrayLength | Self::ClearVar => pure(0),
             Self::StoreBuffer | Self::StoreShared | Self::StoreTexel => effect(false, 2),
             Self::AtomicBuffer | Self::AtomicShared | Self::AtomicTexel => effect(true, 3),
+            Self::Fence | Self::Note | Self::Trace => effect(false, 0),
+            Self::NoteBeyond => effect(false, 2),
             // All others have two operands.
             _ => pure(2),
         }

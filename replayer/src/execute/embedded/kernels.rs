@@ -16,11 +16,26 @@ pub(super) trait Env {
 
 /// Runs instructions one after the other for the lanes of the mask.
 pub(super) fn run(arch: pulp::Arch, insts: &[Inst], regs: &mut [Lanes], mask: &Mask, env: &mut dyn Env) {
-    arch.dispatch(|| {
-        for inst in insts {
-            step(inst, regs, mask, env);
+    arch.dispatch(Run { insts, regs, mask, env });
+}
+
+/// A closure would not do: it is compiled for the vectors that every CPU has, and called from where there are wider ones.
+struct Run<'a> {
+    insts: &'a [Inst],
+    regs: &'a mut [Lanes],
+    mask: &'a Mask,
+    env: &'a mut dyn Env,
+}
+
+impl pulp::WithSimd for Run<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        for inst in self.insts {
+            step(inst, self.regs, self.mask, self.env);
         }
-    });
+    }
 }
 
 #[inline(always)]
@@ -328,6 +343,21 @@ fn check_to_int(i: &Inst, m: &Mask, env: &mut dyn Env, value: impl Fn(usize) -> 
     check(i, m, env, Choice::FloatOutOfRange, |l| (value(l) <= lo) | (value(l) >= hi));
 }
 
+/// The same for floats, where one comparison finds both in the common case.
+#[inline(always)]
+fn check_to_int32(i: &Inst, m: &Mask, env: &mut dyn Env, regs: &[Lanes], lo: f32, hi: f32) {
+    let a = &regs[i.a as usize];
+    let mut any = 0;
+    for v in a {
+        let v = f32::from_bits(*v);
+        any |= !flag((v > lo) & (v < hi));
+    }
+    if any != 0 {
+        check(i, m, env, Choice::NanToInteger, |l| f32::from_bits(a[l]).is_nan());
+        check(i, m, env, Choice::FloatOutOfRange, |l| (f32::from_bits(a[l]) <= lo) | (f32::from_bits(a[l]) >= hi));
+    }
+}
+
 #[inline(always)]
 fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
     match i.op {
@@ -379,11 +409,17 @@ fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
             bin(regs, i, m, |a, b| a.checked_rem(b).unwrap_or(u32::MAX));
         }
         Op::SDiv => signed_division(regs, i, m, env, i32::wrapping_div),
-        Op::SRem => signed_division(regs, i, m, env, i32::wrapping_rem),
-        Op::SMod => signed_division(regs, i, m, env, |a, b| {
-            let r = a.wrapping_rem(b);
-            if r != 0 && (r < 0) != (b < 0) { r.wrapping_add(b) } else { r }
-        }),
+        Op::SRem => {
+            check_remainder(i, m, env, regs);
+            signed_division(regs, i, m, env, i32::wrapping_rem);
+        }
+        Op::SMod => {
+            check_remainder(i, m, env, regs);
+            signed_division(regs, i, m, env, |a, b| {
+                let r = a.wrapping_rem(b);
+                if r != 0 && (r < 0) != (b < 0) { r.wrapping_add(b) } else { r }
+            });
+        }
         Op::Shl => {
             check(i, m, env, Choice::ShiftTooWide, |l| regs[i.b as usize][l] >= i.imm);
             bin(regs, i, m, |a, b| a << (b & (i.imm - 1) & 31));
@@ -493,15 +529,15 @@ fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
         }
         Op::Sqrt => {
             check(i, m, env, Choice::OutOfDomain, |l| f(regs, i.a, l) < 0.0);
-            fun(regs, i, m, f32::sqrt);
+            fun(regs, i, m, |a| a.sqrt());
         }
-        Op::Floor => fun(regs, i, m, f32::floor),
-        Op::Ceil => fun(regs, i, m, f32::ceil),
-        Op::Trunc => fun(regs, i, m, f32::trunc),
-        Op::RoundEven => fun(regs, i, m, f32::round_ties_even),
+        Op::Floor => fun(regs, i, m, |a| a.floor()),
+        Op::Ceil => fun(regs, i, m, |a| a.ceil()),
+        Op::Trunc => fun(regs, i, m, |a| a.trunc()),
+        Op::RoundEven => fun(regs, i, m, |a| a.round_ties_even()),
         Op::Round => {
             check(i, m, env, Choice::RoundHalf, |l| (f(regs, i.a, l) - f(regs, i.a, l).trunc()).abs() == 0.5);
-            fun(regs, i, m, f32::round_ties_even);
+            fun(regs, i, m, |a| a.round_ties_even());
         }
         Op::FSign => fun(regs, i, m, |a| {
             if a > 0.0 {
@@ -526,7 +562,9 @@ fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
             let a = f32::from_bits(a);
             if a.is_finite() { libm::frexpf(a).1 as u32 } else { 0 }
         }),
-        Op::ModfFract => fun(regs, i, m, |a| if a.is_infinite() { 0f32.copysign(a) } else { (a - a.trunc()).copysign(a) }),
+        Op::ModfFract => {
+            fun(regs, i, m, |a| if a.is_infinite() { 0f32.copysign(a) } else { (a - a.trunc()).copysign(a) })
+        }
         Op::Math => {
             check(i, m, env, Choice::OutOfDomain, |l| out_of_domain(i.imm, f(regs, i.a, l)));
             masked_lanes(regs, i, m, |r, l| math(i.imm, f(r, i.a, l)).to_bits());
@@ -546,13 +584,15 @@ fn step(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
             });
         }
         Op::FToU => {
-            let (lo, hi) = limits(false, i.imm);
-            check_to_int(i, m, env, |l| f64::from(f(regs, i.a, l)), lo - 1.0, hi + 1.0);
+            let (_, hi) = limits(false, i.imm);
+            check_to_int32(i, m, env, regs, -1.0, (hi + 1.0) as f32);
             un(regs, i, m, |a| (f32::from_bits(a) as u32).min(low_mask(i.imm)));
         }
         Op::FToS => {
             let (lo, hi) = limits(true, i.imm);
-            check_to_int(i, m, env, |l| f64::from(f(regs, i.a, l)), lo - 1.0, hi + 1.0);
+            // Of 32 bits, the greatest float below the least integer.
+            let below = if i.imm == 32 { -2_147_483_904.0 } else { (lo - 1.0) as f32 };
+            check_to_int32(i, m, env, regs, below, (hi + 1.0) as f32);
             let (lo, hi) = (lo as i32, hi as i32);
             un(regs, i, m, |a| (f32::from_bits(a) as i32).clamp(lo, hi) as u32 & low_mask(i.imm));
         }
@@ -659,8 +699,27 @@ fn masked_lanes(regs: &mut [Lanes], i: &Inst, m: &Mask, f: impl Fn(&[Lanes], usi
 fn signed_division(regs: &mut [Lanes], i: &Inst, m: &Mask, env: &mut dyn Env, f: impl Fn(i32, i32) -> i32) {
     check(i, m, env, Choice::DivisionByZero, |l| regs[i.b as usize][l] == 0);
     let least = (1u32 << (i.imm - 1)).wrapping_neg();
-    check(i, m, env, Choice::DivisionOverflow, |l| (regs[i.a as usize][l] == least) & (regs[i.b as usize][l] == u32::MAX));
+    check(i, m, env, Choice::DivisionOverflow, |l| {
+        (regs[i.a as usize][l] == least) & (regs[i.b as usize][l] == u32::MAX)
+    });
     bin(regs, i, m, |a, b| if b == 0 { u32::MAX } else { f(a as i32, b as i32) as u32 });
+}
+
+/// Division by zero is noted as such.
+#[inline(always)]
+fn check_remainder(i: &Inst, m: &Mask, env: &mut dyn Env, regs: &[Lanes]) {
+    check(i, m, env, Choice::NegativeRemainder, |l| {
+        let (a, b) = (regs[i.a as usize][l], regs[i.b as usize][l]);
+        ((a | b) >> 31 != 0) & (b != 0)
+    });
+}
+
+#[inline(always)]
+fn check_remainder64(i: &Inst, m: &Mask, env: &mut dyn Env, regs: &[Lanes]) {
+    check(i, m, env, Choice::NegativeRemainder, |l| {
+        let (a, b) = (wide(regs, i.a, l), wide(regs, i.b, l));
+        ((a | b) >> 63 != 0) & (b != 0)
+    });
 }
 
 #[inline(always)]
@@ -690,11 +749,17 @@ fn step_rare(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
             bin64(regs, i, m, |a, b| a.checked_rem(b).unwrap_or(u64::MAX));
         }
         Op::SDiv64 => signed_division64(regs, i, m, env, i64::wrapping_div),
-        Op::SRem64 => signed_division64(regs, i, m, env, i64::wrapping_rem),
-        Op::SMod64 => signed_division64(regs, i, m, env, |a, b| {
-            let r = a.wrapping_rem(b);
-            if r != 0 && (r < 0) != (b < 0) { r.wrapping_add(b) } else { r }
-        }),
+        Op::SRem64 => {
+            check_remainder64(i, m, env, regs);
+            signed_division64(regs, i, m, env, i64::wrapping_rem);
+        }
+        Op::SMod64 => {
+            check_remainder64(i, m, env, regs);
+            signed_division64(regs, i, m, env, |a, b| {
+                let r = a.wrapping_rem(b);
+                if r != 0 && (r < 0) != (b < 0) { r.wrapping_add(b) } else { r }
+            });
+        }
         Op::Shl64 => {
             check(i, m, env, Choice::ShiftTooWide, |l| wide(regs, i.b, l) >= 64);
             bin64(regs, i, m, |a, b| a << (b & 63));
@@ -750,15 +815,15 @@ fn step_rare(i: &Inst, regs: &mut [Lanes], m: &Mask, env: &mut dyn Env) {
         }
         Op::Sqrt64 => {
             check(i, m, env, Choice::OutOfDomain, |l| d(regs, i.a, l) < 0.0);
-            fun64(regs, i, m, f64::sqrt);
+            fun64(regs, i, m, |a| a.sqrt());
         }
-        Op::Floor64 => fun64(regs, i, m, f64::floor),
-        Op::Ceil64 => fun64(regs, i, m, f64::ceil),
-        Op::Trunc64 => fun64(regs, i, m, f64::trunc),
-        Op::RoundEven64 => fun64(regs, i, m, f64::round_ties_even),
+        Op::Floor64 => fun64(regs, i, m, |a| a.floor()),
+        Op::Ceil64 => fun64(regs, i, m, |a| a.ceil()),
+        Op::Trunc64 => fun64(regs, i, m, |a| a.trunc()),
+        Op::RoundEven64 => fun64(regs, i, m, |a| a.round_ties_even()),
         Op::Round64 => {
             check(i, m, env, Choice::RoundHalf, |l| (d(regs, i.a, l) - d(regs, i.a, l).trunc()).abs() == 0.5);
-            fun64(regs, i, m, f64::round_ties_even);
+            fun64(regs, i, m, |a| a.round_ties_even());
         }
         Op::FSign64 => fun64(regs, i, m, |a| {
             if a > 0.0 {

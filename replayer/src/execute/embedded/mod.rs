@@ -21,10 +21,11 @@
 //!
 //! # Choices
 //! Where Vulkan leaves a result open, [`Choice`] says what this executor does, and [`Embedded::take_report`] lists each
-//! instruction that was executed so. OpUndef is tracked until a value goes through a phi or a variable. Memory is coherent, and
-//! invocations that wait for other workgroups may wait forever. A trap is neither the result: limits ([`Limits`]) end the run
-//! with an error.
+//! instruction that was executed so. OpUndef is followed until a value goes through a phi or a variable. Writes to buffers are
+//! seen by all invocations at once; workgroups run in no particular order, so that one that waits for another may never end.
+//! What takes too long or too much ends with an error ([`Limits`]).
 
+mod effects;
 mod half;
 mod ir;
 mod kernels;
@@ -40,10 +41,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-pub use self::report::{Choice, Finding, Report};
-pub use self::trace::{Fetch, Line, Operand, Step, Value};
 use self::ir::Program;
+pub use self::report::{Choice, Finding, Report};
 use self::source::Source;
+pub use self::trace::{Fetch, Line, Operand, Step, Value};
 use super::{ExecuteError, Executor, ExecutorInfo, ImageDim, Job};
 
 /// Programs that are kept.
@@ -205,13 +206,13 @@ impl Embedded {
             return Ok(program);
         }
         // Another specialization of the module may have it in parts already.
-        let parsed = self.programs.iter().find(|(hash, key, _)| *hash == job.module.key && key.words == job.module.words);
+        let parsed =
+            self.programs.iter().find(|(hash, key, _)| *hash == job.module.key && key.words == job.module.words);
         let source = match parsed {
             Some((_, _, program)) => program.source.clone(),
             None => Arc::new(Source::parse(&job.module.words, job.module.key)?),
         };
-        let program =
-            Arc::new(translate::translate(&source, job.entry, job.specialization, &self.limits, tracing)?);
+        let program = Arc::new(translate::translate(&source, job.entry, job.specialization, &self.limits, tracing)?);
         let key = Key {
             words: job.module.words.clone(),
             entry: job.entry.to_owned(),

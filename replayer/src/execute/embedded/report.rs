@@ -11,6 +11,9 @@ pub enum Choice {
     DivisionByZero,
     /// The least signed integer divided by -1: the quotient wraps, the remainder is 0.
     DivisionOverflow,
+    /// OpSRem or OpSMod of a negative operand, which SPIR-V defines and Vulkan does not: as SPIR-V says, with the sign of the
+    /// first and of the second operand.
+    NegativeRemainder,
     /// A bit field that reaches beyond the width: bits beyond it are dropped, and those read are 0.
     BitFieldTooWide,
     /// A NaN converted to an integer: 0.
@@ -48,10 +51,11 @@ pub enum Choice {
 }
 
 impl Choice {
-    pub(super) const ALL: [Self; 20] = [
+    pub(super) const ALL: [Self; 21] = [
         Self::ShiftTooWide,
         Self::DivisionByZero,
         Self::DivisionOverflow,
+        Self::NegativeRemainder,
         Self::BitFieldTooWide,
         Self::NanToInteger,
         Self::FloatOutOfRange,
@@ -78,6 +82,7 @@ impl Choice {
             Self::ShiftTooWide => "shift by the width or more (taken modulo the width)",
             Self::DivisionByZero => "integer division by zero (all bits set)",
             Self::DivisionOverflow => "least integer divided by -1 (wraps)",
+            Self::NegativeRemainder => "signed remainder of a negative operand (as SPIR-V defines it)",
             Self::BitFieldTooWide => "bit field beyond the width (cut off)",
             Self::NanToInteger => "NaN converted to an integer (0)",
             Self::FloatOutOfRange => "float out of the integer's range (nearest integer)",

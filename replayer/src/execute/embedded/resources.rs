@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::StorageImage;
-use super::ir::{Atomic, BufferDecl, Descriptor, ImageDecl, POISON, Program};
 use super::Limits;
+use super::StorageImage;
+use super::ir::{Atomic, BufferDecl, Descriptor, ImageDecl, LANES, Lanes, POISON, Program};
 use crate::execute::{Binding, ExecuteError, ImageDim, Job, Resource};
 
 /// Words that are read only, or shared by all threads.
@@ -89,6 +89,18 @@ impl View<'_> {
         }
         // All texels of the image fit 32 bits.
         l.first + (z * l.height + y) * l.width + x
+    }
+
+    /// The same for all lanes at one level.
+    pub fn addresses(&self, x: &Lanes, y: &Lanes, z: &Lanes, level: u32, t: &mut Lanes) {
+        let Some(l) = self.levels.get(level as usize) else { return *t = [POISON; LANES] };
+        for n in 0..LANES {
+            let inside = (x[n] < l.width) & (y[n] < l.height) & (z[n] < l.depth);
+            // Out of bounds the products may wrap; they are not used then.
+            let row = z[n].wrapping_mul(l.height).wrapping_add(y[n]);
+            let at = row.wrapping_mul(l.width).wrapping_add(x[n]).wrapping_add(l.first);
+            t[n] = if inside { at } else { POISON };
+        }
     }
 
     /// Field `k` of a query at a level.

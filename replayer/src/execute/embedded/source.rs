@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use rspirv::grammar::{INSTRUCTION_TABLE, GLSL_STD_450_INSTRUCTION_TABLE, Instruction, OperandKind};
+use rspirv::grammar::{GLSL_STD_450_INSTRUCTION_TABLE, INSTRUCTION_TABLE, Instruction, OperandKind};
 use rspirv::spirv::{self, Op};
 
 use crate::execute::ExecuteError;

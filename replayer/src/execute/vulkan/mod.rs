@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod capabilities;
+mod descriptor_words;
 mod device;
 mod disk_cache;
 mod engine;
@@ -23,8 +24,8 @@ mod sampler;
 
 use std::{mem::ManuallyDrop, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
 
-use self::{device::Device, engine::Engine, instance::Instance, physical::Physical};
 pub use self::{
+    descriptor_words::sampler_words,
     disk_cache::CacheState,
     engine::RunTiming,
     native::{
@@ -34,6 +35,7 @@ pub use self::{
     physical::{DeviceInfo, DeviceKind, DeviceSelection, FloatControls32},
     pipeline::PipelineCounts,
 };
+use self::{device::Device, engine::Engine, instance::Instance, physical::Physical};
 use super::{ExecuteError, Executor, ExecutorInfo, Job, Resource};
 
 /// Environment variable that turns the validation layer on when it is `1`.
@@ -210,6 +212,10 @@ impl Executor for VulkanExecutor {
             push_constants: job.push_constants,
             groups: job.groups,
         })
+    }
+
+    fn native(&mut self) -> Option<&mut dyn NativeSampler> {
+        Some(self)
     }
 }
 

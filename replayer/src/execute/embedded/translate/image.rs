@@ -219,7 +219,7 @@ impl Translator<'_> {
         let data = &data[..count];
         let mut parts = vec![];
         match format {
-            TexelFormat::Words(_) => return Ok(data.to_vec()),
+            TexelFormat::Words(_) => Ok(data.to_vec()),
             TexelFormat::Half4 => {
                 for &r in data {
                     parts.push(self.op(Op::FToF16, 1, &[r], 0)?);

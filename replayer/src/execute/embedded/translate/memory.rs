@@ -470,7 +470,15 @@ impl Translator<'_> {
                         self.push(Inst { w, dst: var, a: value, imm: at, ..self.inst(Op::WriteVar) })?;
                         self.known.insert((var, at), value);
                     } else {
-                        let inst = Inst { w, dst: var, a: p.dynamic, b: value, c: slots, imm: at, ..self.inst(Op::ScatterVar) };
+                        let inst = Inst {
+                            w,
+                            dst: var,
+                            a: p.dynamic,
+                            b: value,
+                            c: slots,
+                            imm: at,
+                            ..self.inst(Op::ScatterVar)
+                        };
                         self.push(inst)?;
                         self.known.retain(|k, _| k.0 != var);
                     }
@@ -533,7 +541,11 @@ impl Translator<'_> {
                 inst.op = Op::AtomicTexel;
                 inst.imm = image;
             }
-            _ => return Err(self.fail("atomics are supported on 32-bit numbers in buffers, workgroup memory and images")),
+            _ => {
+                return Err(
+                    self.fail("atomics are supported on 32-bit numbers in buffers, workgroup memory and images")
+                );
+            }
         }
         self.operation(inst)
     }

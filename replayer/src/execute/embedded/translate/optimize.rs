@@ -370,7 +370,8 @@ fn allocate(mut t: Translator<'_>, source: &Arc<Source>) -> Result<Program, Exec
                 inst.dst += inst.imm;
             }
         }
-        for (is, r) in [(shape.a, &mut inst.a), (shape.b, &mut inst.b), (shape.c, &mut inst.c), (shape.d, &mut inst.d)] {
+        for (is, r) in [(shape.a, &mut inst.a), (shape.b, &mut inst.b), (shape.c, &mut inst.c), (shape.d, &mut inst.d)]
+        {
             if is && *r != NONE {
                 *r = slots[*r as usize];
             }

@@ -40,9 +40,7 @@ impl Translator<'_> {
         let ids = self.operand_ids(i);
         let operands = ids
             .into_iter()
-            .map(|(word, is_id)| {
-                if is_id { (Some(word), self.source_of(word)) } else { (None, Source::Literal(word)) }
-            })
+            .map(|(word, is_id)| if is_id { (Some(word), self.source_of(word)) } else { (None, Source::Literal(word)) })
             .collect();
         let result = (i.id != 0 && self.value(i.id).is_ok()).then(|| self.source_of(i.id));
         let fetch = self.fetch_record(i);
@@ -58,7 +56,8 @@ impl Translator<'_> {
     fn operand_ids(&self, i: &SourceInst) -> Vec<(u32, bool)> {
         let grammar = INSTRUCTION_TABLE.get(i.op);
         let words = self.src.operands(i);
-        let kinds = grammar.operands.iter().filter(|o| !matches!(o.kind, OperandKind::IdResultType | OperandKind::IdResult));
+        let kinds =
+            grammar.operands.iter().filter(|o| !matches!(o.kind, OperandKind::IdResultType | OperandKind::IdResult));
         let mut list = vec![];
         let mut rest = words.iter().copied();
         for o in kinds {
@@ -109,9 +108,7 @@ impl Translator<'_> {
                 Form::Composite(vec![self.form(*element)?; *n as usize])
             }
             Type::Array(..) => Form::Composite(vec![]),
-            Type::Struct(members) => {
-                Form::Composite(members.iter().map(|m| self.form(*m)).collect::<Result<_, _>>()?)
-            }
+            Type::Struct(members) => Form::Composite(members.iter().map(|m| self.form(*m)).collect::<Result<_, _>>()?),
             _ => return Err(self.fail("no type of values")),
         })
     }

@@ -1,0 +1,89 @@
+//! Writes the cases of `traces/review`: the published review of the emulated filter, in the order of its points, and the
+//! sweep over one texel that it counts 768 wrong rows in.
+//!
+//! `cargo run -p replayer --example review-cases -- traces` reads `traces/gfx1035` and writes `traces/review`.
+
+use std::path::Path;
+
+use anyhow::{Context as _, ensure};
+use capture_format::{
+    Case, CaseOptions, Column, Coords, Dispatch, Expected, Op, Oracle, OracleSource, Trace, write_case,
+};
+use replayer::{
+    path::{Path as Evaluated, evaluate},
+    rules::Profile,
+};
+
+fn main() -> anyhow::Result<()> {
+    let folder = std::env::args().nth(1).context("usage: review-cases FOLDER")?;
+    let folder = Path::new(&folder);
+    for (name, trace) in [("published", published(folder)?), ("sweep-1024", sweep()?)] {
+        let options = CaseOptions { overwrite: true, ..CaseOptions::default() };
+        let path = write_case(&trace, &folder.join("review").join(name), &options)?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// The published points, all in one trace.
+fn published(folder: &Path) -> anyhow::Result<Trace> {
+    let mut all = Trace {
+        name: "published".to_owned(),
+        summary: "the published hardware review of the emulated filter, point by point".to_owned(),
+        oracle: Oracle {
+            device: "AMD gfx1035".to_owned(),
+            profile: "gfx1035".to_owned(),
+            source: OracleSource::Published,
+            note: "the points of traces/gfx1035 in the order of the review".to_owned(),
+        },
+        dispatches: Vec::new(),
+    };
+    for part in ["mip-filter", "z-filter", "border-swizzle", "weight-rounding", "trunc-coord", "decode"] {
+        let trace = Case::read(&folder.join("gfx1035").join(format!("{part}.toml")))?;
+        ensure!(trace.oracle.device == all.oracle.device, "{part}: another device");
+        for mut dispatch in trace.dispatches {
+            dispatch.name = format!("{part}-{}", dispatch.name);
+            all.dispatches.push(dispatch);
+        }
+    }
+    Ok(all)
+}
+
+/// 1,024 rows at 1/1024 texel from one texel's centre to the next, between 0 and 1; the second axis is constant.
+fn sweep() -> anyhow::Result<Trace> {
+    const SIZE: u16 = 32;
+    const FIRST: f32 = 15.5;
+    // Format 43: 1.0 in all three channels.
+    let row = |_| (0..SIZE).map(|x| if x % 2 == 0 { 0x780f_01e0 } else { 0 });
+    let coords = (0u16..1024).flat_map(|step| {
+        let texels = FIRST + f32::from(step) / 1024.0;
+        [(texels / f32::from(SIZE)).to_bits(), 0.5f32.to_bits()]
+    });
+    let mut dispatch = Dispatch {
+        name: "one-texel".to_owned(),
+        op: Op::SAMPLE_LZ,
+        grid: [1024, 1, 1],
+        image: [0, 0xc2b0_0000, 0x8000_c007, 0x9000_03ac, 0, 0, 0, 0],
+        sampler: Some([0x92, 0x00ff_f000, 0x0050_0000, 0]),
+        border_table: Vec::new(),
+        dmask: None,
+        texels: (0..4).flat_map(row).collect::<Vec<u32>>().into(),
+        coords: Coords { columns: vec![Column::U, Column::V], words: coords.collect::<Vec<u32>>().into() },
+        expected: None,
+    };
+    let words = evaluate(&dispatch, Evaluated::Reference, &Profile::GFX1035, None, false)?;
+    dispatch.expected = Some(Expected { words: words.into(), measured: None });
+    Ok(Trace {
+        name: "sweep-1024".to_owned(),
+        summary: "bilinear weight over one texel at 1/1024 steps; weights off the 1/256 grid are 768 of 1,024"
+            .to_owned(),
+        oracle: Oracle {
+            device: "AMD gfx1035".to_owned(),
+            profile: "gfx1035".to_owned(),
+            source: OracleSource::Synthetic,
+            note: "computed by the rules of gfx1035; the review counts the rows that differ and does not list them"
+                .to_owned(),
+        },
+        dispatches: vec![dispatch],
+    })
+}

@@ -1,0 +1,127 @@
+//! `capture`: what a Vulkan device's own sampler returns, as traces.
+
+use std::{io::Write as _, path::PathBuf};
+
+use capture_format::{WriteOptions, open, write_trace};
+use clap::Args;
+
+use super::{
+    Context,
+    exit::{Exit, Failure, OrExit as _},
+    progress::Progress,
+};
+use crate::{
+    capture::{Captured, Plan, Provenance, Suite, capture, capture_to_folder, today},
+    execute::vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions},
+    rules::Profile,
+};
+
+/// Capture what a Vulkan device's own sampler returns, as traces with their provenance
+///
+/// Formats 36 and 20 are sampled as they are, format 43 with its fields moved into B10G11R11 and a view swizzle, which loses
+/// nothing. What Vulkan can't express is left out and named. Each dispatch is run twice, and the runs must agree.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  replayer capture --device 0 --suite all -o captured\n  replayer capture --suite weights --suite lods --seed 7 --samples 1024 -o captured\n  replayer capture --case traces/gfx1035/weight-rounding.toml -o weight-rounding.texeltrace"
+)]
+pub(super) struct CaptureArguments {
+    /// The Vulkan device, by its number in `devices` or a part of its name
+    #[arg(long, value_name = "N|NAME")]
+    device: Option<String>,
+    /// What to capture: all, or the name of a suite; may be given more than once
+    #[arg(long, value_name = "all|NAME", required_unless_present = "case", conflicts_with = "case")]
+    suite: Vec<String>,
+    /// Capture the dispatches of this trace or case instead
+    #[arg(long, value_name = "TRACE")]
+    case: Option<PathBuf>,
+    /// The seed of everything random
+    #[arg(long, value_name = "N", default_value_t = Plan::default().seed)]
+    seed: u64,
+    /// Samples of a random dispatch, and the most of a sweep
+    #[arg(long, value_name = "N", default_value_t = Plan::default().samples, value_parser = samples)]
+    samples: usize,
+    /// The rules that the device follows: gfx1035, h200 or exact [default: by the device]
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// The folder to write to, a file a suite; with --case the file
+    #[arg(long, short, value_name = "DIR|FILE")]
+    output: PathBuf,
+}
+
+fn samples(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(samples @ 1..=1_048_576) => Ok(samples),
+        _ => Err("expected a number from 1 to 1048576".to_owned()),
+    }
+}
+
+pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let suites = suites(&arguments.suite)?;
+    if let Some(name) = &arguments.profile
+        && Profile::by_name(name).is_none()
+    {
+        let known: Vec<_> = Profile::ALL.iter().map(|p| p.name).collect();
+        return Err(Failure::usage(format!("--profile {name}: expected one of {}", known.join(", "))));
+    }
+    let selection = arguments.device.as_deref().map_or(DeviceSelection::Auto, |text| match text.parse() {
+        Ok(selection) => selection,
+        Err(never) => match never {},
+    });
+    let mut device = VulkanExecutor::open(&selection, &VulkanOptions::default()).or_usage()?;
+    let provenance = Provenance::of(&device.device().clone(), arguments.profile.as_deref(), &today());
+    writeln!(context.out, "{}, profile {}", provenance.text, provenance.profile)?;
+    let report = |out: &mut dyn std::io::Write, what: &str, captured: &Captured| {
+        let dispatches = &captured.trace.dispatches;
+        let samples: usize = dispatches.iter().map(|d| d.coords.rows()).sum();
+        writeln!(
+            out,
+            "{what}: {} dispatches, {samples} samples, {} left out",
+            dispatches.len(),
+            captured.left_out.len()
+        )?;
+        for left_out in &captured.left_out {
+            writeln!(out, "  left out: {}: {}", left_out.dispatch, left_out.reason)?;
+        }
+        Ok::<(), std::io::Error>(())
+    };
+    if let Some(path) = &arguments.case {
+        let source = open(path).or_input()?;
+        let dispatches = (0..source.len()).map(|n| source.dispatch(n)).collect::<Result<Vec<_>, _>>().or_input()?;
+        let summary = source.meta().summary.clone();
+        let captured = capture(&mut device, source.name(), &summary, dispatches, &provenance, "")?;
+        report(&mut context.out, &arguments.output.display().to_string(), &captured)?;
+        if captured.trace.dispatches.is_empty() {
+            return Ok(Exit::NothingSelected);
+        }
+        write_trace(&arguments.output, &captured.trace, WriteOptions::compact())?;
+        return Ok(Exit::Success);
+    }
+    let plan = Plan { seed: arguments.seed, samples: arguments.samples };
+    let mut progress = Progress::new(suites.len());
+    let mut printed = Ok(());
+    let out = &mut context.out;
+    capture_to_folder(&mut device, &suites, &plan, &provenance, &arguments.output, |suite, path, captured| {
+        let what = path.map_or_else(|| format!("{suite} (not written)"), |path| path.display().to_string());
+        if printed.is_ok() {
+            printed = report(out, &what, captured);
+        }
+        progress.step(false);
+    })?;
+    drop(progress);
+    printed?;
+    Ok(Exit::Success)
+}
+
+fn suites(names: &[String]) -> Result<Vec<Suite>, Failure> {
+    let mut suites = Vec::new();
+    for name in names {
+        if name == "all" {
+            suites.extend(Suite::ALL);
+        } else {
+            suites.push(name.parse().or_usage()?);
+        }
+    }
+    suites.sort_unstable();
+    suites.dedup();
+    Ok(suites)
+}

@@ -1,0 +1,283 @@
+//! `explain`, `reduce` and `coverage`: why samples differ, and what traces can tell.
+
+use std::{io::Write as _, path::PathBuf};
+
+use anyhow::Context as _;
+use capture_format::{CaseOptions, Dispatch, Expected, Source, open, write_case};
+use clap::Args;
+
+use super::{
+    Context,
+    emit::find_dispatch,
+    exit::{Exit, Failure, OrExit as _},
+    settings::ComputeArguments,
+};
+use crate::{
+    batch::{Against, Pictures, Selection, Settings, plan},
+    coverage::{self, Coverage},
+    execute::Executor,
+    explain::{Explanation, Limits, PathModel, Subject, detail, explain_all, render_sample, render_text},
+    materialise::materialise,
+    path,
+    reduce::reduce,
+    rules::{Profile, Rules},
+    source::SourceCache,
+};
+
+/// Say why samples differ: which rule, which descriptor bits, how many samples
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  replayer explain a.texeltrace --path as-submitted\n  replayer explain a.texeltrace --dispatch ties --sample 1,0,0"
+)]
+pub(super) struct ExplainArguments {
+    /// The trace or case
+    trace: PathBuf,
+    /// Only this dispatch, by number (from 0) or name
+    #[arg(long, value_name = "N|NAME")]
+    dispatch: Option<String>,
+    /// Show this sample of the dispatch in full: coordinates, taps, weights, both results
+    #[arg(long, value_name = "X,Y,Z", requires = "dispatch", value_parser = parse_position)]
+    sample: Option<[u32; 3]>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "sample")]
+    json: bool,
+    #[command(flatten)]
+    compute: ComputeArguments,
+}
+
+/// Reduce a differing dispatch to one sample in the smallest image with the same cause
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  replayer reduce a.texeltrace --path as-submitted --dispatch 3 -o cases/small")]
+pub(super) struct ReduceArguments {
+    /// The trace or case
+    trace: PathBuf,
+    /// The dispatch, by number (from 0) or name; without it, the first that differs
+    #[arg(long, value_name = "N|NAME")]
+    dispatch: Option<String>,
+    /// Which of its causes, by the number in `explain` (from 0)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    cause: usize,
+    /// The folder to write the case into
+    #[arg(long, short, value_name = "CASE")]
+    output: PathBuf,
+    /// Replace a case that is there
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    compute: ComputeArguments,
+}
+
+/// Say which rules the traces can tell apart, and which descriptor values occur in them
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  replayer coverage traces --profile gfx1035")]
+pub(super) struct CoverageArguments {
+    /// Traces (.texeltrace), cases (.toml), folders that are searched, or globs
+    #[arg(required = true, value_name = "PATHS")]
+    paths: Vec<PathBuf>,
+    /// The rules of this hardware: gfx1035, h200 or exact; without it, those that each trace's oracle follows
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_position(text: &str) -> Result<[u32; 3], String> {
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok([x]) => Ok([*x, 0, 0]),
+        Ok([x, y]) => Ok([*x, *y, 0]),
+        Ok([x, y, z]) => Ok([*x, *y, *z]),
+        _ => Err("expected X,Y,Z: the sample's place in the grid".to_owned()),
+    }
+}
+
+/// The profile of that name, or an error that lists the known ones.
+fn known_profile(name: &str) -> Result<Profile, Failure> {
+    let known: Vec<_> = Profile::ALL.iter().map(|p| p.name).collect();
+    Profile::by_name(name)
+        .ok_or_else(|| Failure::usage(format!("profile {name:?}: expected one of {} (--profile)", known.join(", "))))
+}
+
+/// A dispatch with both sides' results.
+struct Compared {
+    dispatch: Dispatch,
+    got: Vec<u32>,
+    expected: Expected,
+    path: PathModel,
+    oracle: Option<Rules>,
+    /// The profile that the path was asked to follow.
+    profile: Profile,
+}
+
+impl Compared {
+    fn subject(&self) -> Subject<'_> {
+        let Self { dispatch, got, expected, path, oracle, .. } = self;
+        Subject { dispatch, got, expected, path: *path, oracle: *oracle }
+    }
+}
+
+/// What computes dispatches of one trace.
+struct Computer<'a, 'b> {
+    context: &'a Context<'b>,
+    settings: Settings,
+    oracle_profile: String,
+    executor: Option<Box<dyn Executor>>,
+}
+
+impl<'a, 'b> Computer<'a, 'b> {
+    fn new(arguments: &ComputeArguments, source: &Source, context: &'a Context<'b>) -> Result<Self, Failure> {
+        let settings = arguments.settings(Pictures::None)?;
+        let executor = if settings.needs_executor() { Some(context.backend.open(&settings)?) } else { None };
+        Ok(Self { context, settings, oracle_profile: source.oracle().profile.clone(), executor })
+    }
+
+    fn run(&mut self, dispatch: &Dispatch, path: path::Path, profile: &Profile) -> Result<Vec<u32>, path::Failure> {
+        let executor: Option<&mut dyn Executor> = match &mut self.executor {
+            Some(executor) => Some(&mut **executor),
+            None => None,
+        };
+        self.context.backend.evaluate(dispatch, path, profile, executor, self.settings.strict)
+    }
+
+    /// Both sides' results; an error says why there are none.
+    fn compare(&mut self, dispatch: Dispatch) -> Result<Result<Compared, String>, Failure> {
+        let profile = known_profile(self.settings.profile.as_deref().unwrap_or(&self.oracle_profile))?;
+        let path = self.settings.path;
+        let got = match self.run(&dispatch, path, &profile) {
+            Ok(got) => got,
+            Err(failure) => return Ok(Err(failure.to_string())),
+        };
+        let (expected, oracle) = match self.settings.against {
+            Against::Path(other) => match self.run(&dispatch, other, &profile) {
+                Ok(words) => (Expected { words: words.into(), measured: None }, Some(other.profile(&profile).rules)),
+                Err(failure) => return Ok(Err(format!("{other}: {failure}"))),
+            },
+            Against::Oracle => match dispatch.expected.clone() {
+                Some(expected) => (expected, Profile::by_name(&self.oracle_profile).map(|p| p.rules)),
+                None => return Ok(Err("no oracle".to_owned())),
+            },
+        };
+        let path = PathModel::Rules(path.profile(&profile).rules);
+        Ok(Ok(Compared { dispatch, got, expected, path, oracle, profile }))
+    }
+}
+
+fn dispatches(source: &Source, one: Option<&str>) -> Result<Vec<Dispatch>, Failure> {
+    match one {
+        Some(text) => Ok(vec![find_dispatch(source, text)?]),
+        None => (0..source.len()).map(|index| source.dispatch(index)).collect::<Result<_, _>>().or_input(),
+    }
+}
+
+pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let source = open(&arguments.trace).or_input()?;
+    let mut text = String::new();
+    let mut compared = Vec::new();
+    let mut computer = Computer::new(&arguments.compute, &source, context)?;
+    for dispatch in dispatches(&source, arguments.dispatch.as_deref())? {
+        let name = dispatch.name.clone();
+        match computer.compare(dispatch)? {
+            Ok(both) => compared.push(both),
+            Err(reason) => text += &format!("{name}: {reason}\n"),
+        }
+    }
+    drop(computer);
+    let subjects: Vec<Subject<'_>> = compared.iter().map(Compared::subject).collect();
+    let explanations = explain_all(&subjects, &Limits::default())?;
+    if arguments.json {
+        let named = |(both, explanation): (&Compared, &Explanation)| serde_json::json!({ "dispatch": both.dispatch.name, "explanation": explanation });
+        let all: Vec<_> = compared.iter().zip(&explanations).map(named).collect();
+        text = serde_json::to_string_pretty(&serde_json::json!({ "schema": 1, "dispatches": all }))? + "\n";
+    } else {
+        for (both, explanation) in compared.iter().zip(&explanations) {
+            let state = materialise(&both.dispatch, &both.oracle.unwrap_or(both.profile.rules)).ok();
+            text += &render_text(&both.dispatch.name, explanation, state.as_ref());
+        }
+    }
+    if let (Some([x, y, z]), [subject], [explanation]) = (arguments.sample, &subjects[..], &explanations[..]) {
+        let [width, height, depth] = subject.dispatch.grid;
+        if x >= width || y >= height || z >= depth {
+            let name = &subject.dispatch.name;
+            return Err(Failure::usage(format!(
+                "--sample {x},{y},{z}: expected a place in the grid {width}x{height}x{depth} of {name}"
+            )));
+        }
+        let sample = x as usize + width as usize * (y as usize + height as usize * z as usize);
+        let detail = detail(subject, explanation.group_of(sample), sample)?;
+        text += "\n";
+        text += &render_sample(&detail);
+    }
+    context.out.write_all(text.as_bytes())?;
+    let differs = explanations.iter().any(|e| e.mismatched > 0);
+    Ok(if differs { Exit::Regression } else { Exit::Success })
+}
+
+pub(super) fn reduce_case(arguments: &ReduceArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let source = open(&arguments.trace).or_input()?;
+    let mut computer = Computer::new(&arguments.compute, &source, context)?;
+    for dispatch in dispatches(&source, arguments.dispatch.as_deref())? {
+        let name = dispatch.name.clone();
+        let both = match computer.compare(dispatch)? {
+            Ok(both) => both,
+            Err(reason) if arguments.dispatch.is_some() => return Err(Failure::usage(format!("{name}: {reason}"))),
+            Err(_) => continue,
+        };
+        let subject = both.subject();
+        let explanation = crate::explain::explain(&subject, &Limits::default())?;
+        if explanation.mismatched == 0 {
+            continue;
+        }
+        let path = computer.settings.path;
+        let mut run = |dispatch: &Dispatch| computer.run(dispatch, path, &both.profile);
+        let reduced = reduce(&subject, &explanation, arguments.cause, source.name(), source.oracle(), &mut run)?;
+        let options = CaseOptions { overwrite: arguments.force, ..CaseOptions::default() };
+        let written = write_case(&reduced.trace, &arguments.output, &options)
+            .with_context(|| arguments.output.display().to_string())?;
+        let texels = reduced.trace.dispatches.first().map_or(0, |d| d.texels.len());
+        writeln!(
+            context.out,
+            "{}: {name}, sample {}: {} in {texels} texels ({} inputs tried, {} kept)",
+            written.display(),
+            reduced.sample,
+            reduced.cause,
+            reduced.tried,
+            reduced.kept
+        )?;
+        return Ok(Exit::Success);
+    }
+    Err(Failure::usage(format!("{}: no dispatch differs, there is nothing to reduce", arguments.trace.display())))
+}
+
+pub(super) fn coverage(arguments: &CoverageArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let profile = arguments.profile.as_deref().map(known_profile).transpose()?;
+    let plan = plan(&Selection { paths: arguments.paths.clone(), ..Selection::default() }).or_usage()?;
+    let mut cache = SourceCache::default();
+    let mut coverage = Coverage::default();
+    for item in &plan.items {
+        let dispatch = cache.dispatch(&item.file, item.index).or_input()?;
+        let own = match &profile {
+            Some(profile) => profile.clone(),
+            None => known_profile(&item.profile)?,
+        };
+        coverage.add(&dispatch, &own);
+    }
+    let report = coverage.report();
+    let mut out = context.out.buffered();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &report)?;
+        writeln!(out)?;
+    } else {
+        out.write_all(coverage::render_text(&report).as_bytes())?;
+    }
+    out.flush()?;
+    drop(out);
+    for error in &plan.errors {
+        let _ = writeln!(std::io::stderr(), "{}: {}", error.file, error.message);
+    }
+    Ok(match (plan.errors.is_empty(), plan.items.is_empty()) {
+        (false, _) => Exit::Input,
+        (true, true) => Exit::NothingSelected,
+        (true, false) => Exit::Success,
+    })
+}

@@ -1,0 +1,155 @@
+//! A dispatch under many choices of rules.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use capture_format::{Column, Dispatch, TexelFormat};
+use rayon::prelude::*;
+
+use super::{agree::Target, bits::Bits};
+use crate::{
+    materialise::materialise,
+    reference::Sampler,
+    refusal::Refusal,
+    rules::{RuleChange, RuleId, Rules},
+    state::{Address, Filter, State},
+};
+
+/// A dispatch with the states that it has under the rules asked for so far.
+pub(crate) struct Models<'a> {
+    dispatch: &'a Dispatch,
+    special: Special,
+    states: Mutex<HashMap<Rules, Result<Arc<State>, Refusal>>>,
+}
+
+/// Special values among the operands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Special {
+    nan: bool,
+    denormal: bool,
+}
+
+impl<'a> Models<'a> {
+    pub(crate) fn new(dispatch: &'a Dispatch) -> Self {
+        Self { dispatch, special: Special::of(dispatch), states: Mutex::default() }
+    }
+
+    /// Whether results are integers.
+    pub(crate) fn integer(&self) -> bool {
+        integer_results(self.dispatch)
+    }
+
+    /// The dispatch's state under some rules.
+    pub(crate) fn state(&self, rules: &Rules) -> Result<Arc<State>, Refusal> {
+        let lock = || self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(rules) {
+            return known.clone();
+        }
+        let state = materialise(self.dispatch, rules).map(Arc::new);
+        lock().insert(*rules, state.clone());
+        state
+    }
+
+    /// Whether some result can depend on a rule in a state.
+    pub(crate) fn depends_on(&self, state: &State, rule: RuleId) -> bool {
+        match rule {
+            RuleId::NanCoordinate => self.special.nan,
+            RuleId::DenormalCoordinate => self.special.denormal,
+            // Where both taps are one texel, a blend by unequal weights need not give the texel back.
+            RuleId::EdgeClamp => {
+                state.address[..state.view.axes()].contains(&Address::Edge)
+                    && (state.rules_in_force().contains(&rule)
+                        || state.mag == Filter::Linear
+                        || state.min == Filter::Linear)
+            }
+            _ => state.rules_in_force().contains(&rule),
+        }
+    }
+
+    /// The single changes of rules on which a result can depend, with the rules they lead to.
+    pub(crate) fn alternatives(&self, base: Rules) -> Vec<(RuleChange, Rules)> {
+        let before = self.state(&base);
+        base.alternatives()
+            .filter(|(change, rules)| {
+                let Ok(after) = self.state(rules) else { return false };
+                let matters = |state: &State| self.depends_on(state, change.rule);
+                matters(&after) || before.as_ref().is_ok_and(|state| matters(state))
+            })
+            .collect()
+    }
+
+    /// Which of the samples have the target's results under some rules; none when the rules refuse the dispatch.
+    pub(super) fn agreeing(&self, rules: &Rules, samples: &[u32], target: &Target<'_>) -> Bits {
+        let Ok(state) = self.state(rules) else { return Bits::empty(samples.len()) };
+        let Ok(sampler) = self.sampler(rules, &state) else { return Bits::empty(samples.len()) };
+        let word = |chunk: &[u32]| {
+            chunk.iter().enumerate().fold(0u64, |word, (at, &sample)| {
+                let sample = sample as usize;
+                word | u64::from(target.agrees(sample, sampler.sample(sample))) << at
+            })
+        };
+        let words = samples.par_chunks(Bits::WORD).with_min_len(16).map(word).collect();
+        Bits::from_words(words, samples.len())
+    }
+
+    /// The reference for a state of this dispatch.
+    pub(crate) fn sampler<'s>(&'s self, rules: &Rules, state: &'s State) -> Result<Sampler<'s>, Refusal> {
+        Sampler::new(*rules, state, &self.dispatch.texels, &self.dispatch.coords)
+    }
+
+    /// All results under some rules.
+    pub(crate) fn results(&self, rules: &Rules) -> Result<Vec<u32>, Refusal> {
+        let state = self.state(rules)?;
+        Ok(self.sampler(rules, &state)?.run())
+    }
+
+    /// A texel that holds the number 1 in every channel; 1 where the format is not known.
+    pub(crate) fn one(&self) -> u32 {
+        let code = capture_format::ImageDescriptor::from_words(self.dispatch.image).format();
+        TexelFormat::from_code(code).map_or(1, |format| format.pack([format.kind().one(); 4]))
+    }
+
+    /// The word of the texel at a level, x, y and slice or layer inside the image; 0 outside.
+    pub(crate) fn texel(&self, state: &State, [level, x, y, slice]: [u32; 4]) -> u32 {
+        let Some(image) = crate::reference::image::Image::new(state.extent.clone(), &self.dispatch.texels) else {
+            return 0;
+        };
+        let [width, height, depth] = state.extent.level_size(level);
+        let slices = depth.max(state.extent.layers);
+        if level < state.extent.levels && x < width && y < height && slice < slices {
+            image.texel(level, x, y, slice)
+        } else {
+            0
+        }
+    }
+
+    /// One result under some rules.
+    pub(crate) fn result(&self, rules: &Rules, sample: usize) -> Result<[u32; 4], Refusal> {
+        let state = self.state(rules)?;
+        Ok(self.sampler(rules, &state)?.sample(sample))
+    }
+}
+
+/// Whether a dispatch's results are integers. A format that is not known counts as one of numbers: it is refused anyway.
+pub(crate) fn integer_results(dispatch: &Dispatch) -> bool {
+    let format = capture_format::ImageDescriptor::from_words(dispatch.image).format();
+    TexelFormat::from_code(format).is_some_and(|format| format.kind().is_integer())
+}
+
+impl Special {
+    fn of(dispatch: &Dispatch) -> Self {
+        let columns = &dispatch.coords.columns;
+        let float: Vec<bool> = columns.iter().map(|&c| c != Column::Offset).collect();
+        let mut special = Self::default();
+        for row in dispatch.coords.words.chunks_exact(columns.len().max(1)) {
+            for (&word, _) in row.iter().zip(&float).filter(|(_, float)| **float) {
+                let magnitude = word & 0x7fff_ffff;
+                special.nan |= magnitude > 0x7f80_0000;
+                special.denormal |= (1..0x0080_0000).contains(&magnitude);
+            }
+        }
+        special
+    }
+}

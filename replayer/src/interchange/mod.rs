@@ -1,0 +1,3 @@
+//! Ways in and out: what other tools read and write.
+
+pub mod hw_oracle;

@@ -1,0 +1,124 @@
+//! The native path: a dispatch through a Vulkan device's own sampler.
+//!
+//! T# and S# are turned into a Vulkan image, view, component mapping and sampler where these say exactly the same
+//! ([`lower`]); what Vulkan can not say is refused by the field's name. Only S#.TRUNC_COORD has no counterpart and is not
+//! refused: texels are addressed as the device does it.
+
+mod kernel;
+mod lower;
+mod operands;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use capture_format::{Dispatch, OpKind};
+
+pub use self::lower::{Lowered, lower};
+use self::{
+    kernel::{Kernel, WORKGROUP},
+    operands::Batch,
+};
+use crate::{
+    execute::{
+        ExecuteError, Module,
+        vulkan::{NativeBinding, NativeImage, NativeJob, NativeResource, NativeSampler},
+    },
+    path::Failure,
+    refusal::Refusal,
+};
+
+/// Workgroups in a row of the dispatch: within Vulkan's smallest maxComputeWorkGroupCount.
+const GROUPS_IN_A_ROW: u32 = 32768;
+
+/// Samples a dispatch on a device; four words a sample.
+///
+/// # Errors
+/// [`Failure::Refused`] for what Vulkan can not express, [`Failure::Execute`] for what the device lacks or when it fails.
+pub fn run(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Vec<u32>, Failure> {
+    let lowered = lower(dispatch)?;
+    let samples = dispatch.coords.rows();
+    let mut results = vec![0; samples * 4];
+    for batch in operands::batches(dispatch, &lowered)? {
+        let words = run_batch(device, &lowered, &batch)?;
+        for (sample, words) in batch.samples.iter().zip(words.chunks_exact(4)) {
+            if let Some(place) = results.get_mut(sample * 4..sample * 4 + 4) {
+                place.copy_from_slice(words);
+            }
+        }
+    }
+    Ok(results)
+}
+
+fn run_batch(device: &mut dyn NativeSampler, lowered: &Lowered, batch: &Batch) -> Result<Vec<u32>, Failure> {
+    let samples = batch.samples.len();
+    let count = u32::try_from(samples).map_err(|_| Refusal {
+        field: "grid".to_owned(),
+        bits: None,
+        value: format!("{samples} samples"),
+        reason: "a dispatch has at most 2^32 - 1 samples".to_owned(),
+    })?;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let kernel = Kernel {
+        fetch: batch.fetch,
+        view: lowered.view,
+        integer: lowered.format.is_integer(),
+        gather_component: (lowered.op.kind == OpKind::Gather4).then_some(lowered.gather_component),
+        offset: batch.offset,
+    };
+    let module = module(&kernel)?;
+    let groups = count.div_ceil(WORKGROUP);
+    let row = groups.min(GROUPS_IN_A_ROW);
+    let image = NativeImage {
+        format: lowered.format,
+        view: lowered.view,
+        extent: lowered.extent,
+        layers: lowered.layers,
+        levels: lowered.levels,
+        components: lowered.components,
+        texels: &lowered.texels,
+    };
+    let image = match lowered.sampler {
+        Some(sampler) => NativeResource::Sampled(image, sampler),
+        None => NativeResource::Image(image),
+    };
+    let at = |binding, resource| NativeBinding { set: 0, binding, resource };
+    let results = device.run_native(&NativeJob {
+        module: &module,
+        entry: crate::emulated::ENTRY,
+        specialization: &[],
+        bindings: &[
+            at(0, image),
+            at(1, NativeResource::Input(&batch.words)),
+            at(2, NativeResource::Output(samples * 4)),
+        ],
+        push_constants: &[count, row, 0, 0],
+        groups: [row, groups.div_ceil(row), 1],
+    })?;
+    results
+        .into_iter()
+        .next()
+        .filter(|words| words.len() == samples * 4)
+        .ok_or_else(|| ExecuteError::Driver("the executor returned no results".to_owned()).into())
+}
+
+/// The module of a kernel. Modules are made once and kept.
+fn module(kernel: &Kernel) -> Result<Arc<Module>, ExecuteError> {
+    static MODULES: Mutex<Option<HashMap<Kernel, Arc<Module>>>> = Mutex::new(None);
+    let lock = || MODULES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(module) = lock().get_or_insert_default().get(kernel) {
+        return Ok(module.clone());
+    }
+    let words = kernel.emit().map_err(|error| ExecuteError::Module(format!("{kernel:?}: {error}")))?;
+    let module = Arc::new(Module::new(words));
+    lock().get_or_insert_default().insert(*kernel, module.clone());
+    Ok(module)
+}
+
+/// A refusal of something that is no descriptor field.
+fn part(field: &str, value: impl ToString, reason: &str) -> Refusal {
+    Refusal { field: field.to_owned(), bits: None, value: value.to_string(), reason: reason.to_owned() }
+}
