@@ -525,9 +525,14 @@ fn border_color(
             })?
         }
     };
-    let mut color = order.map(|channel| stored[usize::from(channel)]);
-    if about.repacked {
-        color.swap(0, 2);
+    let color = order.map(|channel| stored[usize::from(channel)]);
+    if about.repacked && color[0] != color[2] {
+        // An H200 does not apply it, other hardware does.
+        return Err(image_field(
+            about.image,
+            &ImageDescriptor::FORMAT,
+            "the repacked format needs a view swizzle, and Vulkan does not say whether that applies to a custom border; use format 36",
+        ));
     }
     Ok(BorderColor::Custom(color))
 }

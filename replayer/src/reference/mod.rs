@@ -1,7 +1,7 @@
 //! The CPU model: the single statement of the rules.
 //!
 //! A sample goes through [`lod`] (levels), [`coordinate`] (positions and weights along the axes), [`address`] (texels or
-//! border), [`image`] (fetch) and [`blend`] (one value a channel); DST_SEL comes last. The emitted SPIR-V computes the same,
+//! border), [`image`] (fetch) and [`mod@blend`] (one value a channel); DST_SEL comes last. The emitted SPIR-V computes the same,
 //! bit for bit.
 
 pub mod address;
