@@ -59,7 +59,7 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
 #[test]
 fn reference_and_emulated_agree_on_random_dispatches() {
     let count = std::env::var("DIFFERENTIAL_DISPATCHES").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000);
-    let states = std::env::var("DIFFERENTIAL_STATES").ok().and_then(|n| n.parse().ok()).unwrap_or(700);
+    let states = std::env::var("DIFFERENTIAL_STATES").ok().and_then(|n| n.parse().ok()).unwrap_or(560);
     let tally = compare(&Generator::new(0x7e_e1, states), 0, count);
     println!("{tally}");
     if count >= 10_000 {
