@@ -105,6 +105,27 @@ pub fn signed(at: f32) -> Color32 {
     along(&SIGNED, at * 0.5 + 0.5)
 }
 
+/// Colours that are told apart easily, also by most who see few colours.
+const CAUSES: [[u8; 3]; 8] = [
+    [86, 180, 233],
+    [230, 159, 0],
+    [0, 178, 130],
+    [240, 228, 66],
+    [204, 121, 167],
+    [213, 94, 0],
+    [60, 110, 220],
+    [235, 235, 235],
+];
+
+/// The colour of a cause by its place, most samples first; beyond the eighth all are grey, and so is what has none.
+#[must_use]
+pub fn cause(place: Option<usize>) -> Color32 {
+    match place.and_then(|place| CAUSES.get(place)) {
+        Some(&[r, g, b]) => Color32::from_rgb(r, g, b),
+        None => Color32::from_gray(120),
+    }
+}
+
 /// Where a distance is on a logarithmic scale up to `most`, 0 to 1.
 #[must_use]
 pub fn log_position(distance: f64, most: f64) -> f32 {
