@@ -2,6 +2,7 @@
 
 use capture_format::{Dispatch, Expected, ImageDescriptor, LodSource, Oracle, OracleSource};
 use replayer::{
+    execute::embedded::Embedded,
     explain::{self, Cause, Change, Explanation, Limits, PathModel, Subject, explain_all},
     generate::Generator,
     materialise::materialise,
@@ -9,8 +10,6 @@ use replayer::{
     reduce::reduce,
     rules::{Profile, RuleId, Rules},
 };
-
-use super::executor;
 
 /// Rule and value of what a path does wrong, and of the second thing where there are two.
 type Wrong = &'static [(&'static str, &'static str)];
@@ -48,8 +47,8 @@ fn wrong_rules(right: &Rules, wrong: Wrong) -> Rules {
 
 /// Random dispatches with what the right rules give, as recorded traces would hold them.
 fn recorded(profile: &Profile) -> Vec<Dispatch> {
-    let generator = Generator { profiles: vec![profile.clone()], ..Generator::new(0x20_5a, 400) };
-    (0..400)
+    let generator = Generator { profiles: vec![profile.clone()], ..Generator::new(0x20_5a, 250) };
+    (0..250)
         .map(|index| {
             let mut dispatch = generator.dispatch(index).dispatch;
             let words = evaluate(&dispatch, Path::Reference, profile, None, false).unwrap();
@@ -85,7 +84,8 @@ fn explain_variant(computed: &[(&Dispatch, Vec<u32>)], right: &Rules) -> Vec<Exp
 
 #[test]
 fn each_wrong_variant_is_named_and_reduced() {
-    let mut executor = executor();
+    // A driver would spend minutes on compiling: every variant has modules of its own.
+    let mut executor = Embedded::new();
     let oracle = |profile: &Profile| Oracle {
         device: "synthetic".to_owned(),
         profile: profile.name.to_owned(),
@@ -98,6 +98,7 @@ fn each_wrong_variant_is_named_and_reduced() {
         for (number, (_, wrong)) in VARIANTS.iter().enumerate().filter(|(_, (name, _))| *name == profile.name) {
             let rules = wrong_rules(&profile.rules, wrong);
             let variant = Profile { name: profile.name, rules };
+            let start = std::time::Instant::now();
             let mut run = |dispatch: &Dispatch| -> Result<Vec<u32>, Failure> {
                 evaluate(dispatch, Path::Emulated, &variant, Some(&mut executor), false)
             };
@@ -113,6 +114,7 @@ fn each_wrong_variant_is_named_and_reduced() {
             assert!(computed.len() > dispatches.len() / 2);
             let explanations = explain_variant(&computed, &profile.rules);
             let (changes, unexplained) = named(&explanations);
+            println!("{number} {wrong:?}: {:?}", start.elapsed());
             let right = Change::between(&rules, &profile.rules);
             if changes != right || unexplained > 0 {
                 failures
