@@ -3,7 +3,6 @@
 use std::{process::ExitCode, time::Instant};
 
 use analyzer_gui::{args::Args, ui::app::AnalyzerApp};
-use anyhow::Context as _;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
@@ -40,6 +39,9 @@ fn run(args: &Args, started: Instant) -> anyhow::Result<()> {
     let create = |creation: &eframe::CreationContext<'_>| -> Result<Box<dyn eframe::App>, Box<dyn std::error::Error + Send + Sync>> {
         Ok(Box::new(AnalyzerApp::new(creation, args, started)?))
     };
-    eframe::run_native("analyzer-gui", options, Box::new(create))
-        .context("cannot open a window; on Linux, check DISPLAY or WAYLAND_DISPLAY and that OpenGL is installed")
+    eframe::run_native("analyzer-gui", options, Box::new(create)).map_err(|error| {
+        anyhow::anyhow!(
+            "cannot open a window: {error}; on Linux, check DISPLAY or WAYLAND_DISPLAY and that OpenGL is installed"
+        )
+    })
 }

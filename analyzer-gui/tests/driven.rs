@@ -6,7 +6,7 @@ mod support;
 
 use analyzer_gui::{
     args::Args,
-    model::{choice::ProfileChoice, outcome::Verdict},
+    model::{causes::Known, choice::ProfileChoice, number::grouped, outcome::Verdict},
     ui::{app::AnalyzerApp, panes::Pane},
 };
 use egui_kittest::{Harness, kittest::Queryable as _};
@@ -74,7 +74,6 @@ fn mismatches_are_stepped_through_and_explained() {
     let (outcome, _) = harness.state().session().outcome().unwrap();
     assert!(outcome.difference(first).is_some() && outcome.difference(second).is_some());
     assert!((first + 1..second).all(|index| outcome.difference(index).is_none()), "none was passed over");
-    assert!(harness.query_by_label("Cause").is_some());
     assert!(harness.query_by_label("Taps").is_some());
     click(&mut harness, "◀ Previous mismatch");
     assert_eq!(harness.state().session().sample(), Some(first));
@@ -86,12 +85,39 @@ fn mismatches_are_stepped_through_and_explained() {
 }
 
 #[test]
+fn the_samples_of_a_cause_are_stepped_through() {
+    let mut harness = open(&["h200/random-2d/random-2d.texeltrace"]);
+    choose(&mut harness, "Profile", "gfx1035");
+    let Known::Found(causes) = harness.state().session().causes() else { panic!("no causes were found") };
+    let mismatched = harness.state().session().outcome().unwrap().0.summary.mismatched;
+    assert_eq!(causes.groups().map(|(_, samples)| samples as u64).sum::<u64>(), mismatched);
+    let (label, samples) = causes.groups().nth(1).expect("more than one cause");
+    click(&mut harness, &format!("{}  {label}", grouped(samples as u64)));
+    let first = harness.state().session().sample().expect("a sample of the cause");
+    assert_eq!(causes.group_of(first), Some(1));
+    assert!((0..first).all(|index| causes.group_of(index) != Some(1)), "it is not the first of its cause");
+    assert!(harness.query_by_label("Cause").is_some());
+    harness.key_press(egui::Key::N);
+    settle(&mut harness);
+    let second = harness.state().session().sample().unwrap();
+    assert_eq!(causes.group_of(second), Some(1));
+    assert!(second > first || samples == 1);
+    // The list names the main cause as well.
+    let main = causes.main().unwrap();
+    assert!(
+        harness.state_mut().session_mut().rows("", None, Default::default()).rows[0].cause.as_deref() == Some(main)
+    );
+    choose(&mut harness, "Heatmap metric", "cause");
+    assert!(harness.query_by_label("Heatmap image").is_some());
+}
+
+#[test]
 fn a_flipped_field_changes_the_counts_and_goes_back() {
     let mut harness = open(&["h200/random-2d/random-2d.texeltrace"]);
     choose(&mut harness, "S# CLAMP_X", "2 CLAMP_LAST_TEXEL");
     let (changed, mismatched) = verdict(&harness);
     assert_eq!(changed, Verdict::Mismatch);
-    let text = format!("Changed: {} differ, 0 as recorded", analyzer_gui::model::number::grouped(mismatched));
+    let text = format!("Changed: {} differ, 0 as recorded", grouped(mismatched));
     assert!(harness.query_by_label(&text).is_some(), "{text}");
     click(&mut harness, "Revert S# CLAMP_X");
     assert_eq!(verdict(&harness), (Verdict::Match, 0));

@@ -216,7 +216,9 @@ impl Coverage {
         let f = field.field();
         let occurring = || self.values.range((at, 0)..=(at, u32::MAX)).map(|(&(_, value), &n)| (value, n));
         let defined: Vec<u32> = match f.shown {
-            Shown::Names(names) => names.iter().map(|(code, _)| *code).collect(),
+            Shown::Names(names) => {
+                names.iter().filter(|(_, name)| !name.starts_with("RESERVED")).map(|(code, _)| *code).collect()
+            }
             _ => vec![0, 1],
         };
         let missing = defined.into_iter().filter(|code| occurring().all(|(value, _)| value != *code));

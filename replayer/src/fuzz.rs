@@ -18,6 +18,9 @@ use crate::{
     rules::Profile,
 };
 
+/// Computes a dispatch by a profile: four words a sample.
+pub type Evaluate<'a> = dyn FnMut(&Dispatch, &Profile) -> Result<Vec<u32>, Failure> + 'a;
+
 /// One of the two ways to compute a dispatch.
 pub struct Side<'a> {
     /// What it is, for reports and for the state file: path, profile, executor.
@@ -25,7 +28,7 @@ pub struct Side<'a> {
     /// The rules it computes by; `None`: those of the profile that a dispatch was generated for.
     pub profile: Option<Profile>,
     /// Computes a dispatch by a profile.
-    pub run: Box<dyn FnMut(&Dispatch, &Profile) -> Result<Vec<u32>, Failure> + 'a>,
+    pub run: Box<Evaluate<'a>>,
 }
 
 /// How far a sequence of dispatches was run: what is stored to go on from.

@@ -32,12 +32,14 @@ pub fn materialise(dispatch: &Dispatch, rules: &Rules) -> Result<State, Refusal>
         return Err(part("op", op, "depth comparison is not modelled: formats 30 to 43 have no depth"));
     }
     let rows = dispatch.coords.rows() as u64;
-    if rows != dispatch.sample_count() || dispatch.coords.words.len() % dispatch.coords.columns.len().max(1) != 0 {
+    if rows != dispatch.sample_count()
+        || !dispatch.coords.words.len().is_multiple_of(dispatch.coords.columns.len().max(1))
+    {
         let [x, y, z] = dispatch.grid;
         return Err(part("grid", format!("{x}x{y}x{z}"), &format!("coords has {rows} rows; one a sample is expected")));
     }
     if matches!(op.lod, LodSource::Implicit | LodSource::Bias)
-        && (dispatch.grid[0] % 2 != 0 || dispatch.grid[1] % 2 != 0)
+        && (!dispatch.grid[0].is_multiple_of(2) || !dispatch.grid[1].is_multiple_of(2))
     {
         let [x, y, z] = dispatch.grid;
         return Err(part(

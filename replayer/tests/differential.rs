@@ -27,7 +27,8 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
         let state = materialise(dispatch, &profile.rules)
             .unwrap_or_else(|refusal| panic!("dispatch {index} ({}, {}): {refusal}", dispatch.op, profile.name));
         tally.add(dispatch, profile, &state);
-        let sampler = Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords).unwrap();
+        let sampler = Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords)
+            .unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));
         let reference = sampler.run();
         let integer = state.format.kind().is_integer();
         let same = |a: u32, b: u32| a == b || !integer && is_nan(a) && is_nan(b);
@@ -58,7 +59,7 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
 #[test]
 fn reference_and_emulated_agree_on_random_dispatches() {
     let count = std::env::var("DIFFERENTIAL_DISPATCHES").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000);
-    let states = std::env::var("DIFFERENTIAL_STATES").ok().and_then(|n| n.parse().ok()).unwrap_or(700);
+    let states = std::env::var("DIFFERENTIAL_STATES").ok().and_then(|n| n.parse().ok()).unwrap_or(560);
     let tally = compare(&Generator::new(0x7e_e1, states), 0, count);
     println!("{tally}");
     if count >= 10_000 {

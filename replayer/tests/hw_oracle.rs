@@ -100,10 +100,10 @@ fn every_instruction_and_view_assembles() {
     let mut seen = std::collections::BTreeSet::new();
     for &suite in Suite::ALL {
         for dispatch in suite.dispatches(&plan).unwrap() {
-            if let Ok(kit) = export(&dispatch) {
-                if seen.insert(kit.body.lines().find(|l| l.contains("image_")).unwrap().to_owned()) {
-                    assemble(&kit.body);
-                }
+            if let Ok(kit) = export(&dispatch)
+                && seen.insert(kit.body.lines().find(|l| l.contains("image_")).unwrap().to_owned())
+            {
+                assemble(&kit.body);
             }
         }
     }

@@ -1,68 +1,139 @@
-//! Why a sample differs: the seam to whatever explains it.
+//! Why the samples of a result differ, as the replayer explains it.
+
+use std::sync::Arc;
 
 use capture_format::Dispatch;
 use replayer::{
+    explain::{ExplainError, Explanation, Limits, PathModel, SampleDetail, Subject, detail, explain},
     materialise::materialise,
-    reference::Sampler,
-    rules::{Profile, RuleId},
+    path::Path,
+    rules::Profile,
 };
 
-use super::compare::{Number, difference};
+use super::{number::grouped, outcome::Outcome};
 
-/// One explanation of a sample.
+/// Differing samples up to which causes are looked for without being asked.
+pub const UNASKED: u64 = 1 << 17;
+
+/// Differing samples up to which the list looks for the causes of a dispatch that is not selected.
+pub const LISTED: u64 = 1 << 13;
+
+/// What a result was computed by, and what its oracle is held to follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
-    /// The rule.
-    pub rule: RuleId,
-    /// The value it has in the profile.
-    pub has: &'static str,
-    /// The value under which the result is the oracle's.
-    pub needs: &'static str,
+pub struct Sides {
+    /// The path.
+    pub path: Path,
+    /// The profile that the path was asked to follow.
+    pub profile: Profile,
+    /// The oracle's profile, if there is one of that name.
+    pub oracle: Option<Profile>,
 }
 
-/// Names the causes of differences.
-pub trait Causes: Send + Sync {
-    /// The causes of one sample, likeliest first; empty when no explanation was found.
-    ///
-    /// # Errors
-    /// Text that says why no explanation could be looked for.
-    fn of_sample(&self, dispatch: &Dispatch, profile: &Profile, sample: usize) -> Result<Vec<Cause>, String>;
+/// The causes of a result's differences.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Causes {
+    explanation: Explanation,
+    labels: Vec<String>,
 }
 
-/// Tries every change of a single rule on the reference.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SingleRules;
-
-impl Causes for SingleRules {
-    fn of_sample(&self, dispatch: &Dispatch, profile: &Profile, sample: usize) -> Result<Vec<Cause>, String> {
-        let expected = dispatch.expected.as_ref().ok_or("the dispatch has no oracle")?;
-        let words = expected.sample(sample).ok_or("the oracle has no such sample")?;
-        let measured = expected.measured_channels(sample);
-        let mut causes = Vec::new();
-        for (change, rules) in profile.rules.alternatives() {
-            // A rule may change what the descriptors say, so the state is made anew.
-            let Ok(state) = materialise(dispatch, &rules) else { continue };
-            let sampler = Sampler::new(rules, &state, &dispatch.texels, &dispatch.coords).map_err(|r| r.to_string())?;
-            if sample >= sampler.samples() {
-                return Err("the dispatch has no such sample".to_owned());
-            }
-            let number = super::outcome::number_of_state(&state);
-            if difference(sampler.sample(sample), words, measured, number).is_none() {
-                causes.push(Cause {
-                    rule: change.rule,
-                    has: profile.rules.value_name(change.rule),
-                    needs: change.value_name(),
-                });
-            }
-        }
-        Ok(causes)
+impl Sides {
+    fn subject<'a>(&self, dispatch: &'a Dispatch, got: &'a [u32]) -> Option<Subject<'a>> {
+        Some(Subject {
+            dispatch,
+            got,
+            expected: dispatch.expected.as_ref()?,
+            path: PathModel::Rules(self.path.profile(&self.profile).rules),
+            oracle: self.oracle.as_ref().map(|profile| profile.rules),
+        })
     }
 }
 
-/// Whether a sample of a result agrees with the oracle: causes are looked for only when it does not.
+impl Causes {
+    /// Looks for the causes of all differences.
+    ///
+    /// # Errors
+    /// When there is nothing to explain, and what [`explain`] refuses.
+    pub fn of(dispatch: &Dispatch, got: &[u32], sides: &Sides) -> Result<Self, String> {
+        let subject = sides.subject(dispatch, got).ok_or("the dispatch has no oracle")?;
+        let explanation = explain(&subject, &Limits::default()).map_err(|error| error.to_string())?;
+        // What a rule is called depends on what the dispatch's sampler does under the oracle's rules.
+        let rules = sides.oracle.as_ref().unwrap_or(&sides.profile).rules;
+        let state = materialise(dispatch, &rules).ok();
+        let labels = explanation.groups.iter().map(|group| group.rule.label(state.as_ref())).collect();
+        Ok(Self { explanation, labels })
+    }
+
+    /// The explanation.
+    #[must_use]
+    pub fn explanation(&self) -> &Explanation {
+        &self.explanation
+    }
+
+    /// The causes in words with the number of samples of each, most samples first.
+    pub fn groups(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.labels.iter().map(String::as_str).zip(self.explanation.groups.iter().map(|group| group.samples))
+    }
+
+    /// The cause of a sample, by its place among [`Self::groups`].
+    #[must_use]
+    pub fn group_of(&self, sample: usize) -> Option<usize> {
+        let assignments = &self.explanation.assignments;
+        let at = assignments.binary_search_by_key(&sample, |a| a.sample as usize).ok()?;
+        Some(assignments[at].group as usize)
+    }
+
+    /// The differing sample of a cause after (or before) one, going round at the end.
+    #[must_use]
+    pub fn step(&self, group: usize, from: Option<usize>, forwards: bool) -> Option<usize> {
+        let mut samples: Vec<usize> = self.explanation.samples_of(group).collect();
+        if !forwards {
+            samples.reverse();
+        }
+        let past = |sample: usize| from.is_none_or(|from| if forwards { sample > from } else { sample < from });
+        samples.iter().copied().find(|&sample| past(sample)).or(samples.first().copied())
+    }
+
+    /// The cause of most samples, in words.
+    #[must_use]
+    pub fn main(&self) -> Option<&str> {
+        self.labels.first().map(String::as_str)
+    }
+}
+
+/// Everything that the replayer says about a sample of a result.
+///
+/// # Errors
+/// When the result has no words or no oracle, and what [`detail`] refuses.
+pub fn sample_detail(
+    outcome: &Outcome,
+    sides: &Sides,
+    causes: Option<&Causes>,
+    sample: usize,
+) -> Result<SampleDetail, String> {
+    let got = outcome.words.as_ref().ok_or("there is no result")?;
+    let subject = sides.subject(&outcome.dispatch, got).ok_or("the dispatch has no oracle")?;
+    let group = causes.and_then(|causes| causes.explanation.group_of(sample));
+    detail(&subject, group, sample).map_err(|error: ExplainError| error.to_string())
+}
+
+/// What is known of the causes of a result.
+#[derive(Clone, Debug, Default)]
+pub enum Known {
+    /// Nothing differs, or there is nothing to hold the result against.
+    #[default]
+    Nothing,
+    /// They are not looked for: why.
+    NotAsked(String),
+    /// They are being looked for.
+    Searching,
+    /// They were looked for.
+    Found(Arc<Causes>),
+    /// They could not be looked for: why.
+    Failed(String),
+}
+
+/// Why causes are not looked for without being asked.
 #[must_use]
-pub fn differs(dispatch: &Dispatch, got: [u32; 4], sample: usize, number: Number) -> bool {
-    let Some(expected) = &dispatch.expected else { return false };
-    let Some(words) = expected.sample(sample) else { return false };
-    difference(got, words, expected.measured_channels(sample), number).is_some()
+pub fn too_many(mismatched: u64) -> String {
+    format!("{} samples differ; looking for the causes of so many takes a while", grouped(mismatched))
 }

@@ -24,6 +24,12 @@ pub fn of_class(class: WordClass) -> Option<Color32> {
     }
 }
 
+/// A number limited to 0 to 1; NaN is 0.
+#[inline]
+fn unit(value: f32) -> f32 {
+    if value >= 0.0 { value.min(1.0) } else { 0.0 }
+}
+
 /// A range of values that is spread over colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
@@ -40,8 +46,7 @@ impl Range {
     pub fn position(self, value: f32) -> f32 {
         let span = self.high - self.low;
         let at = if span > 0.0 { (value - self.low) / span } else { f32::from(value > self.low) };
-        // `max` of a NaN and a number is the number.
-        at.max(0.0).min(1.0)
+        unit(at)
     }
 }
 
@@ -80,7 +85,7 @@ const SIGNED: [[f32; 3]; 5] =
 
 fn along(points: &[[f32; 3]], at: f32) -> Color32 {
     let last = points.len() - 1;
-    let at = at.max(0.0).min(1.0) * last as f32;
+    let at = unit(at) * last as f32;
     let first = (at as usize).min(last - 1);
     let rest = at - first as f32;
     let [r, g, b] =
@@ -98,6 +103,27 @@ pub fn heat(at: f32) -> Color32 {
 #[must_use]
 pub fn signed(at: f32) -> Color32 {
     along(&SIGNED, at * 0.5 + 0.5)
+}
+
+/// Colours that are told apart easily, also by most who see few colours.
+const CAUSES: [[u8; 3]; 8] = [
+    [86, 180, 233],
+    [230, 159, 0],
+    [0, 178, 130],
+    [240, 228, 66],
+    [204, 121, 167],
+    [213, 94, 0],
+    [60, 110, 220],
+    [235, 235, 235],
+];
+
+/// The colour of a cause by its place, most samples first; beyond the eighth all are grey, and so is what has none.
+#[must_use]
+pub fn cause(place: Option<usize>) -> Color32 {
+    match place.and_then(|place| CAUSES.get(place)) {
+        Some(&[r, g, b]) => Color32::from_rgb(r, g, b),
+        None => Color32::from_gray(120),
+    }
 }
 
 /// Where a distance is on a logarithmic scale up to `most`, 0 to 1.

@@ -19,6 +19,8 @@ pub struct Row {
     pub mismatched: u64,
     /// The largest distance in ULPs.
     pub max_ulp: u32,
+    /// The cause of most differing samples.
+    pub cause: Option<String>,
 }
 
 /// How the list is ordered.
@@ -64,13 +66,14 @@ pub struct Listing {
 }
 
 /// The rows that pass a filter, in order. Every word of the filter must occur in the trace's or dispatch's name, the
-/// instruction or the verdict; case does not matter. Rows without a verdict come last when verdicts order the list.
+/// instruction, the verdict or the cause; case does not matter. Rows without a verdict come last when verdicts order the list.
 #[must_use]
 pub fn arrange(mut rows: Vec<Row>, filter: &str, only: Option<Verdict>, sort: Sort) -> Listing {
     let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
     rows.retain(|row| {
         let verdict = row.verdict.map_or("", Verdict::name);
-        let text = format!("{} {} {} {verdict}", row.trace, row.name, row.op).to_lowercase();
+        let cause = row.cause.as_deref().unwrap_or_default();
+        let text = format!("{} {} {} {verdict} {cause}", row.trace, row.name, row.op).to_lowercase();
         only.is_none_or(|only| row.verdict == Some(only)) && words.iter().all(|word| text.contains(word))
     });
     let last = |verdict: Option<Verdict>| (verdict.is_none(), verdict);
@@ -99,6 +102,7 @@ mod tests {
             verdict,
             mismatched,
             max_ulp: mismatched as u32,
+            cause: None,
         }
     }
 
@@ -116,7 +120,7 @@ mod tests {
         ];
         let arranged = |filter, only, sort| arrange(rows.clone(), filter, only, sort);
         assert_eq!(names(&arranged("", None, Sort::Recorded)), ["ties", "edge", "border", "wrap"]);
-        assert_eq!(names(&arranged("weights SAMPLE r", None, Sort::Recorded)), ["ties", "edge", "border", "wrap"]);
+        assert_eq!(names(&arranged("weights SAMPLE r", None, Sort::Recorded)), ["border", "wrap"]);
         assert_eq!(names(&arranged("refused", None, Sort::Recorded)), ["wrap"]);
         assert_eq!(names(&arranged("", Some(Verdict::Match), Sort::Recorded)), ["ties"]);
         assert_eq!(names(&arranged("", None, Sort::Verdict)), ["border", "wrap", "ties", "edge"]);

@@ -8,13 +8,15 @@ pub enum Order {
     /// x fastest, then y, then z.
     #[default]
     Scan,
+    /// Those of one cause, in scan order.
+    Cause,
     /// Largest distance first, among the largest [`super::compare::WORST`].
     Size,
 }
 
 impl Order {
     /// Every order.
-    pub const ALL: [Self; 2] = [Self::Scan, Self::Size];
+    pub const ALL: [Self; 3] = [Self::Scan, Self::Size, Self::Cause];
 
     /// Its name in the window.
     #[must_use]
@@ -22,6 +24,7 @@ impl Order {
         match self {
             Self::Scan => "in scan order",
             Self::Size => "by size",
+            Self::Cause => "of a cause",
         }
     }
 }
@@ -35,7 +38,8 @@ pub enum Step {
     Previous,
 }
 
-/// The differing sample after (or before) one, going round at the end; `None` when nothing differs.
+/// The differing sample after (or before) one, going round at the end; `None` when nothing differs. [`Order::Cause`] needs the
+/// causes, which are not known here, and counts as scan order: see [`super::causes::Causes::step`].
 #[must_use]
 pub fn step(comparison: &Comparison, order: Order, from: Option<usize>, step: Step) -> Option<usize> {
     let set = &comparison.mismatches;
@@ -43,7 +47,7 @@ pub fn step(comparison: &Comparison, order: Order, from: Option<usize>, step: St
         return None;
     }
     match order {
-        Order::Scan => {
+        Order::Scan | Order::Cause => {
             let len = set.len();
             match step {
                 Step::Next => {

@@ -73,6 +73,8 @@ pub struct Summary {
     pub mismatched: u64,
     /// The largest distance in ULPs.
     pub max_ulp: u32,
+    /// The cause of most differing samples, once it is known.
+    pub cause: Option<String>,
     /// Why there is no comparison.
     pub reason: Option<String>,
     /// What the user can do about it.
@@ -195,7 +197,7 @@ impl Summary {
             Some(c) if c.mismatched == 0 => (Verdict::Match, 0, 0),
             Some(c) => (Verdict::Mismatch, c.mismatched, c.max_ulp),
         };
-        Self { verdict, samples, mismatched, max_ulp, reason: None, advice: None }
+        Self { verdict, samples, mismatched, max_ulp, cause: None, reason: None, advice: None }
     }
 
     /// The summary of a path that gave no results.
@@ -222,7 +224,7 @@ impl Summary {
             Failure::Refused(refusal) => refusal.to_string(),
             Failure::Execute(error) => error.to_string(),
         };
-        Self { verdict, samples, mismatched: 0, max_ulp: 0, reason: Some(reason), advice: Some(advice) }
+        Self { verdict, samples, mismatched: 0, max_ulp: 0, cause: None, reason: Some(reason), advice: Some(advice) }
     }
 
     /// The summary of what could not be read, or not be resolved.
@@ -233,6 +235,7 @@ impl Summary {
             samples: 0,
             mismatched: 0,
             max_ulp: 0,
+            cause: None,
             reason: Some(reason),
             advice: Some(advice),
         }

@@ -10,6 +10,7 @@ use egui::Color32;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    causes::Causes,
     colour::{self, Range},
     compare::{NAN_DISTANCE, Number, difference},
     navigate::Layout,
@@ -64,11 +65,13 @@ pub enum Metric {
     Signed,
     /// |got − expected| / |expected|.
     Relative,
+    /// The cause, a colour for each.
+    Cause,
 }
 
 impl Metric {
     /// Every metric.
-    pub const ALL: [Self; 4] = [Self::Ulp, Self::Absolute, Self::Signed, Self::Relative];
+    pub const ALL: [Self; 5] = [Self::Ulp, Self::Absolute, Self::Signed, Self::Relative, Self::Cause];
 
     /// Its name in the window.
     #[must_use]
@@ -78,6 +81,7 @@ impl Metric {
             Self::Absolute => "|E|",
             Self::Signed => "signed",
             Self::Relative => "relative",
+            Self::Cause => "cause",
         }
     }
 }
@@ -143,6 +147,8 @@ pub enum Content {
         z: u32,
         /// Which size.
         metric: Metric,
+        /// The causes, for [`Metric::Cause`].
+        causes: Option<Arc<Causes>>,
     },
     /// Texels of a level and slice.
     Texture {
@@ -199,7 +205,7 @@ impl Picture {
         match &self.content {
             Content::Values { plane, z } => (0, matches!(plane, Plane::Got(_)), *z).hash(&mut hash),
             Content::Difference { z, .. } => (1, *z).hash(&mut hash),
-            Content::Heat { z, metric, .. } => (2, *z, *metric).hash(&mut hash),
+            Content::Heat { z, metric, causes, .. } => (2, *z, *metric, causes.is_some()).hash(&mut hash),
             Content::Texture { slice, .. } => (3, slice.offset, slice.size).hash(&mut hash),
         }
         (self.serial, self.channels, self.range.low.to_bits(), self.range.high.to_bits(), self.overlay).hash(&mut hash);
@@ -227,6 +233,9 @@ impl Picture {
                 let Some(found) = outcome.difference(index) else { return Vec::new() };
                 let differs = shown(found.channels);
                 match &self.content {
+                    Content::Heat { causes: Some(causes), metric: Metric::Cause, .. } => {
+                        causes.group_of(index).map(|group| format!("#{}", group + 1)).into_iter().collect()
+                    }
                     Content::Heat { metric, .. } if *metric != Metric::Ulp => {
                         let sized = outcome.sized(index, self.channels.mask());
                         let value = sized.map(|sized| match metric {
@@ -344,7 +353,7 @@ impl Picture {
         };
         let Some(comparison) = &outcome.comparison else { return colour::NOT_MEASURED[0] };
         let shown = self.channels.mask();
-        let mut largest: Option<Sized> = None;
+        let mut largest: Option<(Sized, usize)> = None;
         for y in ys.clone() {
             // Samples of a row of the image follow each other.
             let Some(row) = layout.index(xs.start, y, z) else { continue };
@@ -358,14 +367,14 @@ impl Picture {
                 };
                 let got: [u32; 4] = std::array::from_fn(|c| got[c]);
                 if let Some(found) = Sized::of(got, wanted, mask, self.number)
-                    && largest.as_ref().is_none_or(|l| found.sort_key() > l.sort_key())
+                    && largest.as_ref().is_none_or(|(l, _)| found.sort_key() > l.sort_key())
                 {
-                    largest = Some(found);
+                    largest = Some((found, index));
                 }
             }
         }
         match largest {
-            Some(found) => self.colour_of(&found),
+            Some((found, index)) => self.colour_of(&found, index),
             None => {
                 let first = layout.index(xs.start, ys.start, z);
                 if first.is_none_or(|first| expected.measured_channels(first) & shown == 0) {
@@ -377,7 +386,10 @@ impl Picture {
         }
     }
 
-    fn colour_of(&self, found: &Sized) -> Color32 {
+    fn colour_of(&self, found: &Sized, index: usize) -> Color32 {
+        if let Content::Heat { metric: Metric::Cause, causes, .. } = &self.content {
+            return colour::cause(causes.as_ref().and_then(|causes| causes.group_of(index)));
+        }
         if found.ulp == NAN_DISTANCE && self.number == Number::Float {
             return colour::NAN_AGAINST_NUMBER;
         }
@@ -501,7 +513,7 @@ mod tests {
         let (size, differs) = (64u32, 37 * 64 + 21);
         let outcome = outcome(size, differs);
         for metric in Metric::ALL {
-            let picture = picture(Content::Heat { outcome: outcome.clone(), z: 0, metric }, 16.0);
+            let picture = picture(Content::Heat { outcome: outcome.clone(), z: 0, metric, causes: None }, 16.0);
             for level in 0..=6 {
                 let blocks = size >> level;
                 let pixels = picture.draw(level, [0, 0], [blocks, blocks]);
@@ -536,8 +548,8 @@ mod tests {
         all.push(Picture { overlay: false, ..values.clone() });
         all.push(Picture { serial: 2, ..values.clone() });
         all.push(picture(Content::Difference { outcome: outcome.clone(), z: 0 }, 1.0));
-        all.push(picture(Content::Heat { outcome: outcome.clone(), z: 0, metric: Metric::Ulp }, 1.0));
-        all.push(picture(Content::Heat { outcome: outcome.clone(), z: 1, metric: Metric::Ulp }, 1.0));
+        all.push(picture(Content::Heat { outcome: outcome.clone(), z: 0, metric: Metric::Ulp, causes: None }, 1.0));
+        all.push(picture(Content::Heat { outcome: outcome.clone(), z: 1, metric: Metric::Ulp, causes: None }, 1.0));
         let mut prints: Vec<u64> = all.iter().map(Picture::fingerprint).collect();
         prints.sort_unstable();
         prints.dedup();

@@ -177,7 +177,9 @@ impl SampleInfo {
         use std::fmt::Write as _;
         let mut text = format!("{title} sample {},{},{} (number {})\n", self.at[0], self.at[1], self.at[2], self.index);
         // Writing into a string does not fail.
-        let mut line = |args: std::fmt::Arguments<'_>| drop(writeln!(text, "{args}"));
+        let mut line = |args: std::fmt::Arguments<'_>| {
+            let _ = writeln!(text, "{args}");
+        };
         for (column, bits) in &self.operands {
             if *column == Column::Offset {
                 line(format_args!("  {column} = {}", word(*bits)));

@@ -7,10 +7,10 @@ use std::{
 };
 
 use capture_format::{Dispatch, Field, FieldRangeError, Source};
-use replayer::{path::Path as ReplayPath, rules::Profile};
+use replayer::{explain::SampleDetail, path::Path as ReplayPath, rules::Profile};
 
 use super::{
-    causes::{Cause, Causes, SingleRules, differs},
+    causes::{self, Causes, Known, Sides, sample_detail},
     choice::{Choice, ExecutorChoice},
     compare::Number,
     disassembly::{Disassembly, disassemble},
@@ -22,11 +22,14 @@ use super::{
     sample::SampleInfo,
     stats::Stats,
     texture::Texture,
-    worker::{DispatchId, Head, Loaded, Report, ResultKey, Wake, Worker},
+    worker::{DispatchId, ExplainTask, Head, Loaded, Report, ResultKey, Wake, Worker},
 };
 
 /// Results that are kept cost at most this many bytes, beside the one that is shown.
 const KEPT_BYTES: usize = 1 << 30;
+
+/// Explanations that are kept.
+const KEPT_CAUSES: usize = 16;
 
 /// Dispatches of more samples are not evaluated for the list alone: the user asks for them by selecting them.
 const LISTED_SAMPLES: u64 = 1 << 22;
@@ -69,14 +72,13 @@ pub struct Message {
 /// The state behind the window.
 pub struct Session {
     worker: Worker,
-    causes: Box<dyn Causes>,
     traces: Vec<TraceEntry>,
     selected: Option<DispatchId>,
     sample: Option<usize>,
     slice: u32,
     choice: Choice,
     edits: HashMap<DispatchId, Edits>,
-    loaded: Option<(DispatchId, Arc<Dispatch>, Option<Arc<Stats>>, u64)>,
+    loaded: Option<(DispatchId, Loaded)>,
     unreadable: Option<(DispatchId, String)>,
     shown: Option<Shown>,
     /// Results, the latest used last, each with its serial.
@@ -86,7 +88,11 @@ pub struct Session {
     goto: Option<Goto>,
     messages: Vec<Message>,
     opened: Vec<PathBuf>,
-    sample_info: Option<(SampleKey, SampleInfo, Result<Vec<Cause>, String>)>,
+    sample_info: Option<(SampleKey, SampleInfo, Result<SampleDetail, String>)>,
+    /// Causes of results, the latest last.
+    explained: VecDeque<(ResultKey, Result<Arc<Causes>, String>)>,
+    /// The cause whose samples are stepped through.
+    cause: usize,
     disassembly: Option<(u64, Choice, Result<Disassembly, String>)>,
     /// Bumped when rows may have changed.
     rows_version: u64,
@@ -101,6 +107,7 @@ struct SampleKey {
     shown: u64,
     result: Option<u64>,
     choice: Choice,
+    explained: bool,
 }
 
 type RowsKey = (u64, String, Option<Verdict>, Sort);
@@ -113,7 +120,6 @@ impl Session {
     pub fn new(choice: Choice, wake: Wake) -> std::io::Result<Self> {
         Ok(Self {
             worker: Worker::start(wake)?,
-            causes: Box::new(SingleRules),
             traces: Vec::new(),
             selected: None,
             sample: None,
@@ -130,17 +136,13 @@ impl Session {
             messages: Vec::new(),
             opened: Vec::new(),
             sample_info: None,
+            explained: VecDeque::new(),
+            cause: 0,
             disassembly: None,
             rows_version: 0,
             rows: None,
             list_stale: false,
         })
-    }
-
-    /// Replaces what names causes.
-    pub fn set_causes(&mut self, causes: Box<dyn Causes>) {
-        self.causes = causes;
-        self.sample_info = None;
     }
 
     /// Opens what a path stands for, in the background.
@@ -155,6 +157,7 @@ impl Session {
         self.edits.clear();
         self.results.clear();
         self.summaries.clear();
+        self.explained.clear();
         (self.selected, self.sample, self.slice, self.loaded, self.shown) = (None, None, 0, None, None);
         (self.unreadable, self.sample_info, self.disassembly) = (None, None, None);
         self.rows_version += 1;
@@ -229,9 +232,8 @@ impl Session {
                     }
                 }
             }
-            Report::Loaded(id, Loaded { dispatch, stats }) => {
-                self.serial += 1;
-                self.loaded = Some((id, dispatch, stats, self.serial));
+            Report::Loaded(id, loaded) => {
+                self.loaded = Some((id, loaded));
                 self.show();
             }
             Report::Unreadable(id, reason) => {
@@ -246,7 +248,11 @@ impl Session {
                 self.summaries.insert(key.clone(), outcome.summary.clone());
                 self.serial += 1;
                 self.results.retain(|(known, ..)| *known != key);
-                self.results.push_back((key, Arc::from(outcome), self.serial));
+                let outcome: Arc<Outcome> = Arc::from(outcome);
+                self.results.push_back((key.clone(), outcome.clone(), self.serial));
+                if (1..=causes::UNASKED).contains(&outcome.summary.mismatched) && key.edits.is_empty() {
+                    self.explain(key, outcome);
+                }
                 let bytes = |results: &VecDeque<(ResultKey, Arc<Outcome>, u64)>| {
                     results.iter().map(|(_, outcome, _)| outcome.bytes()).sum::<usize>()
                 };
@@ -255,6 +261,17 @@ impl Session {
                 }
                 self.rows_version += 1;
                 self.list_stale = true;
+            }
+            Report::Explained(key, found) => {
+                if let (Ok(causes), Some(summary)) = (&found, self.summaries.get_mut(&key)) {
+                    summary.cause = causes.main().map(str::to_owned);
+                }
+                self.explained.retain(|(known, _)| *known != key);
+                self.explained.push_back((key, found));
+                if self.explained.len() > KEPT_CAUSES {
+                    self.explained.pop_front();
+                }
+                self.rows_version += 1;
             }
             Report::Summarised(key, summary) => {
                 self.summaries.insert(key, summary);
@@ -266,6 +283,7 @@ impl Session {
     fn forget(&mut self, trace: usize) {
         self.results.retain(|(key, ..)| key.id.trace != trace);
         self.summaries.retain(|key, _| key.id.trace != trace);
+        self.explained.retain(|(key, _)| key.id.trace != trace);
         self.edits.retain(|id, _| id.trace != trace);
         if self.selected.is_some_and(|id| id.trace == trace) {
             (self.selected, self.sample, self.loaded, self.shown) = (None, None, None, None);
@@ -442,11 +460,11 @@ impl Session {
 
     /// Makes what is shown from what is loaded, changed and chosen.
     fn show(&mut self) {
-        let Some((id, recorded, stats, _)) = &self.loaded else { return };
+        let Some((id, loaded)) = &self.loaded else { return };
         if self.selected != Some(*id) {
             return;
         }
-        let (id, recorded, stats) = (*id, recorded.clone(), stats.clone());
+        let (id, recorded, stats) = (*id, loaded.dispatch.clone(), loaded.stats.clone());
         let dispatch = match self.edits.get(&id) {
             Some(edits) if !edits.is_empty() => Arc::new(edits.apply(&recorded)),
             _ => recorded.clone(),
@@ -488,6 +506,58 @@ impl Session {
         self.results.iter().find(|(known, ..)| *known == key).map(|(_, outcome, serial)| (outcome, *serial))
     }
 
+    /// What computed the results of a dispatch under a choice, and what its oracle follows.
+    fn sides(&self, key: &ResultKey) -> Option<Sides> {
+        let oracle = self.source(key.id)?.oracle();
+        let profile = key.choice.profile.resolve(oracle).ok()?;
+        Some(Sides { path: key.choice.path, profile, oracle: Profile::by_name(&oracle.profile) })
+    }
+
+    fn explain(&mut self, key: ResultKey, outcome: Arc<Outcome>) {
+        if let Some(sides) = self.sides(&key) {
+            self.worker.explain(ExplainTask { key, outcome, sides });
+        }
+    }
+
+    /// Looks for the causes of what is shown, however many samples differ.
+    pub fn explain_shown(&mut self) {
+        if let (Some(id), Some((outcome, _))) = (self.selected, self.outcome()) {
+            let outcome = outcome.clone();
+            self.explain(self.key(id), outcome);
+        }
+    }
+
+    /// What is known of the causes of what is shown.
+    #[must_use]
+    pub fn causes(&self) -> Known {
+        let (Some(id), Some((outcome, _))) = (self.selected, self.outcome()) else { return Known::Nothing };
+        let mismatched = outcome.summary.mismatched;
+        if mismatched == 0 {
+            return Known::Nothing;
+        }
+        let key = self.key(id);
+        match self.explained.iter().find(|(known, _)| *known == key) {
+            Some((_, Ok(causes))) => Known::Found(causes.clone()),
+            Some((_, Err(reason))) => Known::Failed(reason.clone()),
+            None if self.worker.is_explaining(&key) => Known::Searching,
+            None if !key.edits.is_empty() => {
+                Known::NotAsked("fields were changed, so the oracle's results are of another dispatch".to_owned())
+            }
+            None => Known::NotAsked(causes::too_many(mismatched)),
+        }
+    }
+
+    /// The cause whose samples are stepped through, by its place among the causes.
+    #[must_use]
+    pub fn cause(&self) -> usize {
+        self.cause
+    }
+
+    /// Chooses the cause whose samples are stepped through.
+    pub fn choose_cause(&mut self, cause: usize) {
+        self.cause = cause;
+    }
+
     /// The counts of the selected dispatch before any field was changed, when it was evaluated.
     #[must_use]
     pub fn unchanged_summary(&self) -> Option<&Summary> {
@@ -507,6 +577,7 @@ impl Session {
             return;
         }
         self.choice = choice;
+        self.cause = 0;
         self.show();
         self.ask();
         self.list_stale = true;
@@ -632,6 +703,15 @@ impl Session {
 
     /// Selects the next or previous differing sample. Returns whether there is one.
     pub fn step(&mut self, order: Order, step: Step) -> bool {
+        if order == Order::Cause
+            && let Known::Found(causes) = self.causes()
+        {
+            let next = causes.step(self.cause, self.sample, step == Step::Next);
+            if next.is_some() {
+                self.select_sample(next);
+            }
+            return next.is_some();
+        }
         let Some(next) = self
             .outcome()
             .and_then(|(outcome, _)| outcome.comparison.as_ref())
@@ -643,27 +723,35 @@ impl Session {
         true
     }
 
-    /// The selected sample in full, with its causes when it differs.
-    pub fn sample_info(&mut self) -> Option<(&SampleInfo, &Result<Vec<Cause>, String>)> {
+    /// The selected sample in full, with what the replayer says about how its values come about.
+    pub fn sample_info(&mut self) -> Option<(&SampleInfo, &Result<SampleDetail, String>)> {
         let index = self.sample?;
         let shown = self.shown.as_ref()?;
         let outcome = self.outcome();
+        let causes = match self.causes() {
+            Known::Found(causes) => Some(causes),
+            _ => None,
+        };
         let key = SampleKey {
             index,
             shown: shown.serial,
             result: outcome.map(|(_, serial)| serial),
             choice: self.choice.clone(),
+            explained: causes.is_some(),
         };
         if self.sample_info.as_ref().is_none_or(|(known, ..)| *known != key) {
             let profile = self.profile().ok()?;
+            let rules = self.choice.path.profile(&profile).rules;
             let outcome = outcome.map(|(outcome, _)| outcome.as_ref());
-            let info = SampleInfo::new(&shown.dispatch, outcome, &profile.rules, index, shown.number);
-            let got = info.channels.map(|channel| channel.got.unwrap_or(0));
-            let differs = outcome.is_some() && differs(&shown.dispatch, got, index, shown.number);
-            let causes = if differs { self.causes.of_sample(&shown.dispatch, &profile, index) } else { Ok(Vec::new()) };
-            self.sample_info = Some((key, info, causes));
+            let info = SampleInfo::new(&shown.dispatch, outcome, &rules, index, shown.number);
+            let sides = self.sides(&self.key(shown.id));
+            let detail = match (outcome, sides) {
+                (Some(outcome), Some(sides)) => sample_detail(outcome, &sides, causes.as_deref(), index),
+                _ => Err("there is no result".to_owned()),
+            };
+            self.sample_info = Some((key, info, detail));
         }
-        self.sample_info.as_ref().map(|(_, info, causes)| (info, causes))
+        self.sample_info.as_ref().map(|(_, info, detail)| (info, detail))
     }
 
     /// The module of the selected dispatch.
@@ -715,6 +803,7 @@ impl Session {
                     verdict: summary.map(|s| s.verdict).or(head.about.is_err().then_some(Verdict::Unreadable)),
                     mismatched: summary.map_or(0, |s| s.mismatched),
                     max_ulp: summary.map_or(0, |s| s.max_ulp),
+                    cause: summary.and_then(|s| s.cause.clone()),
                 });
             }
         }

@@ -16,9 +16,11 @@ use replayer::{
     batch::{ExecutorKind, open_executor},
     execute::{ExecuteError, Executor},
     path::Failure,
+    rules::Profile,
 };
 
 use super::{
+    causes::{self, Causes, Sides},
     choice::{Choice, ExecutorChoice},
     edits::Edits,
     evaluate::{self, Progress},
@@ -95,12 +97,24 @@ pub enum Report {
     Evaluated(ResultKey, Box<Outcome>),
     /// An evaluation ended for the list.
     Summarised(ResultKey, Summary),
+    /// The causes of a result were looked for.
+    Explained(ResultKey, Result<Arc<Causes>, String>),
 }
 
 /// One task.
 enum Task {
     Open(PathBuf),
     Evaluate { key: ResultKey, source: Arc<Source>, keep: bool },
+}
+
+/// A result whose causes are looked for.
+pub struct ExplainTask {
+    /// Which result.
+    pub key: ResultKey,
+    /// The result.
+    pub outcome: Arc<Outcome>,
+    /// What computed it, and what the oracle follows.
+    pub sides: Sides,
 }
 
 #[derive(Default)]
@@ -113,6 +127,8 @@ struct Queue {
     /// The running evaluation: its key, whether the user waits for it, its progress.
     running: Option<(ResultKey, bool, Arc<Progress>)>,
     opening_now: bool,
+    explaining: Option<ExplainTask>,
+    explaining_now: Option<ResultKey>,
     forget_executors: bool,
     quit: bool,
 }
@@ -132,32 +148,50 @@ impl Shared {
 /// Called when there is something new to show.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
-/// The worker thread's handle. Dropping it ends the thread after the slab it is at.
+/// The handle of the worker threads: one opens and evaluates, one looks for causes. Dropping it ends them after the slab, and
+/// the search, that they are at.
 pub struct Worker {
     shared: Arc<Shared>,
     reports: Receiver<Report>,
-    thread: Option<thread::JoinHandle<()>>,
+    threads: Vec<thread::JoinHandle<()>>,
 }
 
 impl Worker {
-    /// Starts the thread. `wake` is called after each report.
+    /// Starts the threads. `wake` is called after each report.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system gives no threads.
     pub fn start(wake: Wake) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let (sender, reports) = channel();
-        let thread = thread::Builder::new().name("evaluate".to_owned()).spawn({
+        let explain = thread::Builder::new().name("explain".to_owned()).spawn({
+            let (shared, sender, wake) = (shared.clone(), sender.clone(), wake.clone());
+            move || explain(&shared, &sender, &wake)
+        })?;
+        let evaluate = thread::Builder::new().name("evaluate".to_owned()).spawn({
             let shared = shared.clone();
             move || Thread { shared, sender, wake, executors: HashMap::new() }.work()
         })?;
-        Ok(Self { shared, reports, thread: Some(thread) })
+        Ok(Self { shared, reports, threads: vec![explain, evaluate] })
+    }
+
+    /// Asks for the causes of a result. A search that has not begun is replaced.
+    pub fn explain(&self, task: ExplainTask) {
+        self.shared.lock().explaining = Some(task);
+        self.shared.changed.notify_all();
+    }
+
+    /// Whether the causes of a result are being looked for.
+    #[must_use]
+    pub fn is_explaining(&self, key: &ResultKey) -> bool {
+        let queue = self.shared.lock();
+        queue.explaining.as_ref().is_some_and(|task| task.key == *key) || queue.explaining_now.as_ref() == Some(key)
     }
 
     /// Asks for the traces under a path.
     pub fn open(&self, path: PathBuf) {
         self.shared.lock().opening.push_back(path);
-        self.shared.changed.notify_one();
+        self.shared.changed.notify_all();
     }
 
     /// Asks for a result that the user waits for. It is done before all others; another one that the user waited for is given
@@ -172,7 +206,7 @@ impl Worker {
             progress.cancel();
         }
         queue.wanted = Some((key, source));
-        self.shared.changed.notify_one();
+        self.shared.changed.notify_all();
     }
 
     /// Replaces what the list asks for.
@@ -186,7 +220,7 @@ impl Worker {
         }
         let running = queue.running.as_ref().map(|(key, ..)| key.clone());
         queue.list.retain(|(key, _)| Some(key) != running.as_ref());
-        self.shared.changed.notify_one();
+        self.shared.changed.notify_all();
     }
 
     /// Gives up what the user waits for.
@@ -230,6 +264,8 @@ impl Worker {
             && queue.wanted.is_none()
             && queue.list.is_empty()
             && queue.running.is_none()
+            && queue.explaining.is_none()
+            && queue.explaining_now.is_none()
     }
 
     /// Whether traces are being opened.
@@ -255,11 +291,38 @@ impl Drop for Worker {
                 progress.cancel();
             }
         }
-        self.shared.changed.notify_one();
-        if let Some(thread) = self.thread.take() {
+        self.shared.changed.notify_all();
+        for thread in self.threads.drain(..) {
             // A panic of the worker was already printed by its hook; there is nothing to add at the end.
             drop(thread.join());
         }
+    }
+}
+
+/// Looks for causes until the end.
+fn explain(shared: &Shared, sender: &Sender<Report>, wake: &Wake) {
+    loop {
+        let ExplainTask { key, outcome, sides } = {
+            let mut queue = shared.lock();
+            loop {
+                if queue.quit {
+                    return;
+                }
+                if let Some(task) = queue.explaining.take() {
+                    queue.explaining_now = Some(task.key.clone());
+                    break task;
+                }
+                queue = shared.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            }
+        };
+        let found = match &outcome.words {
+            None => Err("there is no result".to_owned()),
+            Some(words) => Causes::of(&outcome.dispatch, words, &sides).map(Arc::new),
+        };
+        // The receiver is gone only while the window closes.
+        drop(sender.send(Report::Explained(key, found)));
+        shared.lock().explaining_now = None;
+        wake();
     }
 }
 
@@ -375,7 +438,17 @@ impl Thread {
         match outcome {
             None => {}
             Some(outcome) if keep => self.report(Report::Evaluated(key.clone(), Box::new(outcome))),
-            Some(outcome) => self.report(Report::Summarised(key.clone(), outcome.summary)),
+            Some(mut outcome) => {
+                if let (1..=causes::LISTED, Some(words), Ok(profile)) =
+                    (outcome.summary.mismatched, &outcome.words, choice.profile.resolve(source.oracle()))
+                {
+                    let oracle = Profile::by_name(&source.oracle().profile);
+                    let sides = Sides { path: choice.path, profile, oracle };
+                    let found = Causes::of(&outcome.dispatch, words, &sides).ok();
+                    outcome.summary.cause = found.and_then(|causes| causes.main().map(str::to_owned));
+                }
+                self.report(Report::Summarised(key.clone(), outcome.summary));
+            }
         }
     }
 

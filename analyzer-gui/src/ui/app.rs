@@ -25,7 +25,7 @@ use crate::{
         choice::ProfileChoice,
         export, fields,
         goto::{Goto, parse_sample},
-        navigate::{self, Layout, Step},
+        navigate::{self, Layout, Order, Step},
         outcome::Outcome,
         raster::Channels,
         session::Session,
@@ -538,6 +538,15 @@ impl AnalyzerApp {
         for request in requests {
             match request {
                 Request::Export(what) => self.export.show_for(what),
+                Request::Explain => self.session.explain_shown(),
+                Request::Cause(cause) => {
+                    self.settings.order = Order::Cause;
+                    self.session.choose_cause(cause);
+                    self.session.select_sample(None);
+                    if self.session.step(Order::Cause, Step::Next) {
+                        self.reveal();
+                    }
+                }
             }
         }
     }

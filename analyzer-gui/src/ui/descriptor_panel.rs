@@ -185,7 +185,7 @@ fn control_ui(ui: &mut Ui, row: &FieldRow) -> Option<u32> {
         }
         _ if row.field.width == 1 => {
             let mut set = value == 1;
-            ui.checkbox(&mut set, if set { "1" } else { "0" }).accessible_name(label);
+            ui.checkbox(&mut set, row.value.to_string()).accessible_name(label);
             value = set.into();
         }
         _ => {

@@ -152,7 +152,7 @@ fn split_ui(ui: &mut Ui, rect: Rect, left: &Arc<Picture>, viewport: &Viewport, a
     let x = rect.left() + rect.width() * at.clamp(0.0, 1.0);
     let handle = Rect::from_center_size(pos2(x, rect.center().y), vec2(9.0, rect.height()));
     let response = ui
-        .interact(handle, ui.id().with("split"), Sense::drag())
+        .interact(handle, ui.scope_id().with("split"), Sense::drag())
         .on_hover_and_drag_cursor(egui::CursorIcon::ResizeHorizontal);
     response.widget_info(|| WidgetInfo::slider(true, f64::from(*at), "Split between oracle and result"));
     if response.dragged() {
@@ -287,6 +287,7 @@ pub fn legend(painter: &Painter, picture: &Picture, rect: Rect) {
             Metric::Ulp => (0.0, picture.range.high, "ULP, logarithmic"),
             Metric::Absolute => (0.0, picture.range.high, "|got - expected|"),
             Metric::Relative => (0.0, picture.range.high, "|got - expected| / |expected|"),
+            Metric::Cause => return cause_legend(painter, picture, rect),
         },
     };
     const WIDTH: f32 = 150.0;
@@ -320,6 +321,32 @@ pub fn legend(painter: &Painter, picture: &Picture, rect: Rect) {
     text(bar.left_top() - vec2(0.0, 3.0), Align2::LEFT_BOTTOM, title.to_owned());
     text(bar.left_bottom() + vec2(0.0, 3.0), Align2::LEFT_TOP, compact(low));
     text(bar.right_bottom() + vec2(0.0, 3.0), Align2::RIGHT_TOP, compact(high));
+}
+
+/// The causes with their colours, in the lower left corner.
+fn cause_legend(painter: &Painter, picture: &Picture, rect: Rect) {
+    const SHOWN: usize = 8;
+    let Content::Heat { causes: Some(causes), .. } = &picture.content else { return };
+    let font = FontId::proportional(11.0);
+    let lines: Vec<(Color32, String)> = causes
+        .groups()
+        .take(SHOWN)
+        .enumerate()
+        .map(|(n, (label, samples))| (colour::cause(Some(n)), format!("#{} {samples}  {label}", n + 1)))
+        .collect();
+    let height = 15.0 * lines.len() as f32;
+    if rect.height() < height + 60.0 {
+        return;
+    }
+    let mut at = pos2(rect.left() + 12.0, rect.bottom() - height - 8.0);
+    for (colour, text) in lines {
+        let galley = painter.layout_no_wrap(text, font.clone(), Color32::from_gray(225));
+        let place = Rect::from_min_size(at + vec2(14.0, 0.0), galley.size());
+        painter.rect_filled(place.expand2(vec2(18.0, 1.0)), 2.0, Color32::from_black_alpha(190));
+        painter.rect_filled(Rect::from_min_size(at + vec2(0.0, 2.0), vec2(10.0, 10.0)), 1.0, colour);
+        painter.galley(place.min, galley, Color32::WHITE);
+        at.y += 15.0;
+    }
 }
 
 /// A number of a legend.

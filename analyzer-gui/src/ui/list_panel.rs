@@ -181,9 +181,10 @@ fn row_ui(ui: &mut Ui, row: &Row, selected: bool, height: f32) -> bool {
     second.text(
         rect.left_bottom() + egui::vec2(9.0, -3.0),
         egui::Align2::LEFT_BOTTOM,
-        format!("{}  {}", row.trace, row.op),
+        row.cause.clone().unwrap_or_else(|| format!("{}  {}", row.trace, row.op)),
         small,
         weak,
     );
-    response.on_hover_text(RichText::new(format!("{label}\n{}", row.op))).clicked()
+    let cause = row.cause.as_ref().map_or(String::new(), |cause| format!("\ncause: {cause}"));
+    response.on_hover_text(RichText::new(format!("{label}\n{}{cause}", row.op))).clicked()
 }

@@ -126,6 +126,10 @@ pub struct Panes<'a> {
 pub enum Request {
     /// The export window.
     Export(super::export_window::What),
+    /// The samples of a cause are stepped through from the first on.
+    Cause(usize),
+    /// The causes are looked for, however many samples differ.
+    Explain,
 }
 
 impl Behavior<Pane> for Panes<'_> {

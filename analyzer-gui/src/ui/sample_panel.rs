@@ -3,36 +3,73 @@
 use capture_format::Column;
 use egui::{Grid, RichText, ScrollArea, Ui};
 
+use replayer::explain::{SampleDetail, render_sample};
+
 use super::{export_window::What, panes::Request, theme, view_state::ViewState};
 use crate::model::{
-    causes::Cause,
+    causes::Known,
     compare::Number,
     navigate::Layout,
-    number::{decimal, hex_float, ulp, value, word},
+    number::{decimal, grouped, hex_float, ulp, value, word},
     sample::SampleInfo,
     session::Session,
 };
 
 /// Draws the panel.
 pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, requests: &mut Vec<Request>) {
-    let title = session.place();
-    let Some((info, causes)) = session.sample_info() else {
-        ui.weak("Click a sample in an image, or press N for the next one that differs.");
+    let causes = session.causes();
+    let cause = session.cause();
+    let Some((info, detail)) = session.sample_info() else {
+        ScrollArea::vertical().id_salt("causes").auto_shrink(false).show(ui, |ui| {
+            ui.weak("Click a sample in an image, or press N for the next one that differs.");
+            causes_ui(ui, &causes, None, cause, requests);
+        });
         return;
     };
-    let (info, causes) = (info.clone(), causes.clone());
+    let (info, detail) = (info.clone(), detail.clone());
+    header_ui(ui, session, view, &info, &detail, requests);
+    ScrollArea::both().id_salt("sample").auto_shrink(false).show(ui, |ui| {
+        ui.horizontal_top(|ui| {
+            ui.vertical(|ui| {
+                values_ui(ui, &info);
+                let group = match &causes {
+                    Known::Found(causes) => causes.group_of(info.index),
+                    _ => None,
+                };
+                causes_ui(ui, &causes, group, cause, requests);
+            });
+            ui.add_space(12.0);
+            ui.vertical(|ui| operands_ui(ui, &info));
+            ui.add_space(12.0);
+            ui.vertical(|ui| taps_ui(ui, &info));
+        });
+        egui::CollapsingHeader::new("How the values come about").show(ui, |ui| match &detail {
+            Ok(detail) => {
+                ui.add(egui::Label::new(mono(render_sample(detail))).wrap_mode(egui::TextWrapMode::Extend));
+            }
+            Err(reason) => {
+                ui.weak(reason);
+            }
+        });
+    });
+}
+
+fn header_ui(
+    ui: &mut Ui,
+    session: &Session,
+    view: &mut ViewState,
+    info: &SampleInfo,
+    detail: &Result<SampleDetail, String>,
+    requests: &mut Vec<Request>,
+) {
+    let place = session.shown().map(|shown| Layout::of(shown.dispatch.grid).place(info.index).0);
     ui.horizontal_wrapped(|ui| {
         let [x, y, z] = info.at;
-        let place = session.shown().map(|shown| Layout::of(shown.dispatch.grid).place(info.index).0);
         ui.strong(format!("Sample {x},{y},{z}"));
         ui.weak(format!("number {}", info.index));
-        let title = title.map(|place| place.to_string()).unwrap_or_default();
         if ui.button("Copy as text").on_hover_text("Puts all of this on the clipboard").clicked() {
-            let mut text = info.text(&title);
-            for cause in causes.iter().flatten() {
-                text += &format!("  cause: {} = {} instead of {}\n", cause.rule.name(), cause.needs, cause.has);
-            }
-            ui.ctx().copy_text(text);
+            let title = session.place().map(|place| place.to_string()).unwrap_or_default();
+            ui.ctx().copy_text(detail.as_ref().map_or_else(|_| info.text(&title), render_sample));
         }
         if ui.button("Close up").on_hover_text("Shows the sample at high zoom").clicked() {
             view.viewport.close_up(place.unwrap_or([x, y]));
@@ -43,18 +80,6 @@ pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, reque
         if ui.button("Export sample as case…").clicked() {
             requests.push(Request::Export(What::SampleCase));
         }
-    });
-    ScrollArea::both().id_salt("sample").auto_shrink(false).show(ui, |ui| {
-        ui.horizontal_top(|ui| {
-            ui.vertical(|ui| {
-                values_ui(ui, &info);
-                causes_ui(ui, &info, &causes);
-            });
-            ui.add_space(12.0);
-            ui.vertical(|ui| operands_ui(ui, &info));
-            ui.add_space(12.0);
-            ui.vertical(|ui| taps_ui(ui, &info));
-        });
     });
 }
 
@@ -113,26 +138,60 @@ fn values_ui(ui: &mut Ui, info: &SampleInfo) {
     });
 }
 
-fn causes_ui(ui: &mut Ui, info: &SampleInfo, causes: &Result<Vec<Cause>, String>) {
-    if info.channels.iter().all(|channel| channel.distance.is_none()) {
-        return;
-    }
-    ui.add_space(6.0);
-    ui.strong("Cause");
-    match causes {
-        Err(reason) => {
-            ui.weak(format!("Not looked for: {reason}"));
-        }
-        Ok(causes) if causes.is_empty() => {
-            ui.weak("No single rule, changed alone, gives the oracle's value.");
-        }
-        Ok(causes) => {
-            for cause in causes {
-                let text = format!("{} = {} instead of {}", cause.rule.name(), cause.needs, cause.has);
-                ui.label(mono(text)).on_hover_text(cause.rule.doc().join(" ").trim());
+/// The causes of the dispatch, the selected sample's first.
+fn causes_ui(ui: &mut Ui, causes: &Known, group: Option<usize>, stepped: usize, requests: &mut Vec<Request>) {
+    let causes = match causes {
+        Known::Nothing => return,
+        Known::NotAsked(reason) => {
+            ui.add_space(6.0);
+            ui.strong("Causes");
+            ui.weak(reason);
+            if ui.button("Look for causes").clicked() {
+                requests.push(Request::Explain);
             }
-            ui.weak("With this rule changed alone, the reference gives the oracle's value.");
+            return;
         }
+        Known::Searching => {
+            ui.add_space(6.0);
+            ui.strong("Causes");
+            ui.horizontal(|ui| {
+                ui.spinner();
+                ui.weak("looking for causes…");
+            });
+            return;
+        }
+        Known::Failed(reason) => {
+            ui.add_space(6.0);
+            ui.strong("Causes");
+            ui.weak(reason);
+            return;
+        }
+        Known::Found(causes) => causes,
+    };
+    ui.add_space(6.0);
+    if let Some((label, _)) = group.and_then(|group| causes.groups().nth(group)) {
+        ui.strong("Cause");
+        ui.label(mono(label));
+        ui.add_space(4.0);
+    }
+    ui.strong("Causes in this dispatch").on_hover_text("Click one to step through its samples with N and P");
+    for (n, (label, samples)) in causes.groups().enumerate() {
+        ui.horizontal(|ui| {
+            let (swatch, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), egui::Sense::hover());
+            ui.painter().rect_filled(swatch, 1.0, crate::model::colour::cause(Some(n)));
+            let chosen = n == stepped && group == Some(n);
+            let text = format!("{}  {label}", grouped(samples as u64));
+            if ui.selectable_label(chosen, text).clicked() {
+                requests.push(Request::Cause(n));
+            }
+        });
+    }
+    let not_searched = causes.explanation().not_searched;
+    if not_searched > 0 {
+        ui.weak(format!(
+            "Pairs of rules were not tried on {} of the unexplained samples.",
+            grouped(not_searched as u64)
+        ));
     }
 }
 

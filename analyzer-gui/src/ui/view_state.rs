@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{
+    causes::Known,
     colour::Range,
     compare::largest_number_distance,
     raster::{Channels, Content, Metric, Picture, Plane},
@@ -180,11 +181,19 @@ impl ViewState {
             ViewKind::Heatmap => {
                 let (outcome, serial) = compared.ok_or(missing)?;
                 let high = match metric {
-                    Metric::Ulp => outcome.comparison.as_ref().map_or(0, |c| largest_number_distance(c)) as f32,
+                    Metric::Ulp => outcome.comparison.as_ref().map_or(0, largest_number_distance) as f32,
                     Metric::Absolute | Metric::Signed => most(outcome.sizes.absolute),
                     Metric::Relative => most(outcome.sizes.relative),
+                    Metric::Cause => 1.0,
                 };
-                (Content::Heat { outcome: outcome.clone(), z, metric }, Range { low: 0.0, high }, serial)
+                let causes = match (metric, session.causes()) {
+                    (Metric::Cause, Known::Found(causes)) => Some(causes),
+                    (Metric::Cause, Known::Searching) => return Err("looking for causes…"),
+                    (Metric::Cause, Known::NotAsked(_)) => return Err("causes were not looked for; see Sample"),
+                    (Metric::Cause, Known::Failed(_)) => return Err("causes could not be looked for; see Sample"),
+                    _ => None,
+                };
+                (Content::Heat { outcome: outcome.clone(), z, metric, causes }, Range { low: 0.0, high }, serial)
             }
         };
         Ok(Arc::new(Picture { content, number: shown.number, channels: self.channels(), range, overlay, serial }))

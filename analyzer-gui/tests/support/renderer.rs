@@ -123,9 +123,9 @@ fn blend(pixel: &mut Rgba<u8>, corners: &[Vertex; 3], part: [f32; 3], texture: &
     let texel = sample(texture, u, v);
     let colour: [f32; 4] = std::array::from_fn(|c| mix(&|corner| f32::from(corner.color.to_array()[c])) * texel[c]);
     let alpha = colour[3] / 255.0;
-    for c in 0..3 {
-        let mixed = colour[c] + f32::from(pixel.0[c]) * (1.0 - alpha);
-        pixel.0[c] = mixed.round().clamp(0.0, 255.0) as u8;
+    for (below, above) in pixel.0.iter_mut().zip(colour).take(3) {
+        let mixed = above + f32::from(*below) * (1.0 - alpha);
+        *below = mixed.round().clamp(0.0, 255.0) as u8;
     }
 }
 

@@ -163,7 +163,11 @@ fn verdict(
         Ok(comparison) => {
             fill(result, &comparison);
             if !comparison.is_match() {
-                let expected = Expected { words: expected.to_vec().into(), measured: measured.map(<[u8]>::to_vec) };
+                // The oracle's words are shared, not copied.
+                let expected = match (settings.against, &dispatch.expected) {
+                    (Against::Oracle, Some(recorded)) => recorded.clone(),
+                    _ => Expected { words: expected.to_vec().into(), measured: None },
+                };
                 let oracle = match settings.against {
                     Against::Oracle => Profile::by_name(&item.profile),
                     Against::Path(path) => Some(path.profile(&profile)),

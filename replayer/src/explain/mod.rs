@@ -40,7 +40,10 @@ use self::{
     resolve::{Choices, resolve},
     search::{Findings, Space},
 };
-use crate::{refusal::Refusal, rules::Rules};
+use crate::{
+    refusal::Refusal,
+    rules::{RuleId, Rules},
+};
 
 /// What is known about the rules of the path under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +67,16 @@ pub struct Subject<'a> {
     pub path: PathModel,
     /// The rules that the oracle is held to follow: those of its profile.
     pub oracle: Option<Rules>,
+}
+
+/// The rules on which a result of a dispatch can depend under some rules, special operands considered.
+///
+/// # Errors
+/// When the rules refuse the dispatch.
+pub fn rules_that_matter(dispatch: &Dispatch, rules: &Rules) -> Result<Vec<RuleId>, Refusal> {
+    let models = Models::new(dispatch);
+    let state = models.state(rules)?;
+    Ok(RuleId::ALL.iter().copied().filter(|&rule| models.depends_on(rules, &state, rule)).collect())
 }
 
 /// Why there is no explanation.
@@ -123,20 +136,23 @@ pub fn explain_all(subjects: &[Subject<'_>], limits: &Limits) -> Result<Vec<Expl
     let splits: Vec<Split> = subjects.iter().zip(&models).map(|(subject, models)| split(subject, models)).collect();
     let mut forward = Vec::new();
     let mut backward = Vec::new();
+    let most_controls = (CONTROLS / subjects.len().max(1)).clamp(16, 256);
     for ((subject, models), split) in subjects.iter().zip(&models).zip(&splits) {
         let integer = models.integer();
+        let space = |base: Rules, target, toward, samples: &[u32]| {
+            let (controls, control_weight) = controls(models, &base, &target, &split.agreeing, most_controls);
+            Space { models, base, target, toward, samples: samples.to_vec(), controls, control_weight }
+        };
         if let PathModel::Rules(base) = subject.path {
             let target = Target::of_expected(subject.expected, integer);
-            let samples = split.modelled.clone();
-            forward.push(searched(Space { models, base, target, toward: subject.oracle, samples }, limits));
+            forward.push(searched(space(base, target, subject.oracle, &split.modelled), limits));
         } else {
             forward.push(nothing(models));
         }
         if let Some(base) = subject.oracle {
             let measured = subject.expected.measured.as_deref();
             let target = Target { words: subject.got, measured, integer };
-            let samples = split.deviating.clone();
-            backward.push(searched(Space { models, base, target, toward: None, samples }, limits));
+            backward.push(searched(space(base, target, None, &split.deviating), limits));
         } else {
             backward.push(nothing(models));
         }
@@ -146,7 +162,7 @@ pub fn explain_all(subjects: &[Subject<'_>], limits: &Limits) -> Result<Vec<Expl
     for (at, (subject, split)) in subjects.iter().zip(&splits).enumerate() {
         let executor = matches!(subject.path, PathModel::Rules(_));
         let mut builder = Builder::new(split);
-        builder.add(&forward[at], &forward_choices[at], |changes| Cause::Rules(changes));
+        builder.add(&forward[at], &forward_choices[at], Cause::Rules);
         builder.add(&backward[at], &backward_choices[at], |changes| {
             let changes = changes.into_iter().map(Change::reversed).collect();
             if executor { Cause::Executor(changes) } else { Cause::Rules(changes) }
@@ -172,8 +188,21 @@ fn check(subject: &Subject<'_>) -> Result<(), ExplainError> {
     Ok(())
 }
 
-/// The differing samples by what is to be explained about them.
+/// Samples that do not differ and are held against causes, over all dispatches that are explained together.
+const CONTROLS: usize = 16_384;
+
+/// Some of the agreeing samples, spread evenly, for which the rules give the target's result; and how many each stands for.
+fn controls(models: &Models<'_>, rules: &Rules, target: &Target<'_>, agreeing: &[u32], most: usize) -> (Vec<u32>, f64) {
+    let stride = agreeing.len().div_ceil(most).max(1);
+    let picked: Vec<u32> = agreeing.iter().copied().step_by(stride).collect();
+    let holds = models.agreeing(rules, &picked, target);
+    (holds.iter().map(|at| picked[at]).collect(), stride as f64)
+}
+
+/// The samples by what is to be explained about them.
 struct Split {
+    /// They do not differ.
+    agreeing: Vec<u32>,
     /// The path's value is what the reference gives for the path's rules.
     modelled: Vec<u32>,
     /// It is not, or the path's rules are not known, and the oracle's value is what the reference gives for its rules.
@@ -187,8 +216,8 @@ fn split(subject: &Subject<'_>, models: &Models<'_>) -> Split {
     let expected = Target::of_expected(subject.expected, integer);
     let got = Target { words: subject.got, ..expected };
     let count = u32::try_from(expected.samples()).unwrap_or(u32::MAX);
-    let differing: Vec<u32> =
-        (0..count).into_par_iter().filter(|&s| !expected.agrees(s as usize, got.sample(s as usize))).collect();
+    let (agreeing, differing): (Vec<u32>, Vec<u32>) =
+        (0..count).into_par_iter().partition(|&s| expected.agrees(s as usize, got.sample(s as usize)));
     let partition = |samples: Vec<u32>, rules: Option<Rules>, target: &Target<'_>| {
         let agreeing = match rules {
             Some(rules) => models.agreeing(&rules, &samples, target),
@@ -205,7 +234,7 @@ fn split(subject: &Subject<'_>, models: &Models<'_>) -> Split {
     };
     let (modelled, rest): (Vec<u32>, Vec<u32>) = partition(differing, rules, &got);
     let (deviating, unknown) = partition(rest, subject.oracle, &expected);
-    Split { modelled, deviating, unknown }
+    Split { agreeing, modelled, deviating, unknown }
 }
 
 fn searched<'a>(space: Space<'a>, limits: &Limits) -> (Space<'a>, Findings) {
@@ -217,7 +246,8 @@ fn searched<'a>(space: Space<'a>, limits: &Limits) -> (Space<'a>, Findings) {
 fn nothing<'a>(models: &'a Models<'a>) -> (Space<'a>, Findings) {
     let target = Target { words: &[], measured: None, integer: false };
     let base = crate::rules::Profile::EXACT.rules;
-    let space = Space { models, base, target, toward: None, samples: Vec::new() };
+    let (samples, controls) = (Vec::new(), Vec::new());
+    let space = Space { models, base, target, toward: None, samples, controls, control_weight: 0.0 };
     (space, Findings { candidates: Vec::new(), not_searched: 0 })
 }
 

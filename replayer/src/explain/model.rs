@@ -13,8 +13,8 @@ use crate::{
     materialise::materialise,
     reference::Sampler,
     refusal::Refusal,
-    rules::{RuleChange, RuleId, Rules},
-    state::{Address, Filter, State},
+    rules::{RuleChange, RuleId, Rules, TruncCoord},
+    state::{Address, Filter, Reduction, State},
 };
 
 /// A dispatch with the states that it has under the rules asked for so far.
@@ -52,19 +52,29 @@ impl<'a> Models<'a> {
         state
     }
 
-    /// Whether some result can depend on a rule in a state.
-    pub(crate) fn depends_on(&self, state: &State, rule: RuleId) -> bool {
+    /// Whether some result can depend on a rule, given the other rules and the state under them all.
+    pub(crate) fn depends_on(&self, rules: &Rules, state: &State, rule: RuleId) -> bool {
+        let in_force = || state.rules_in_force().contains(&rule);
         match rule {
+            RuleId::PointRounding | RuleId::WeightRounding | RuleId::LayerRounding
+                if rules.trunc_coord != TruncCoord::Everywhere =>
+            {
+                // TRUNC_COORD does not keep the rounding from being seen.
+                State { trunc_coord: false, ..state.clone() }.rules_in_force().contains(&rule)
+            }
+            // Integer weights, which both rules ask for, decide which taps count for min and max.
+            RuleId::WeightScheme | RuleId::Accumulation if state.reduction != Reduction::Blend => {
+                State { reduction: Reduction::Blend, ..state.clone() }.rules_in_force().contains(&rule)
+            }
+
             RuleId::NanCoordinate => self.special.nan,
             RuleId::DenormalCoordinate => self.special.denormal,
             // Where both taps are one texel, a blend by unequal weights need not give the texel back.
             RuleId::EdgeClamp => {
                 state.address[..state.view.axes()].contains(&Address::Edge)
-                    && (state.rules_in_force().contains(&rule)
-                        || state.mag == Filter::Linear
-                        || state.min == Filter::Linear)
+                    && (in_force() || state.mag == Filter::Linear || state.min == Filter::Linear)
             }
-            _ => state.rules_in_force().contains(&rule),
+            _ => in_force(),
         }
     }
 
@@ -74,8 +84,8 @@ impl<'a> Models<'a> {
         base.alternatives()
             .filter(|(change, rules)| {
                 let Ok(after) = self.state(rules) else { return false };
-                let matters = |state: &State| self.depends_on(state, change.rule);
-                matters(&after) || before.as_ref().is_ok_and(|state| matters(state))
+                self.depends_on(rules, &after, change.rule)
+                    || before.as_ref().is_ok_and(|state| self.depends_on(&base, state, change.rule))
             })
             .collect()
     }

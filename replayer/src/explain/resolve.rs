@@ -1,7 +1,8 @@
 //! From what could explain each sample to one cause a sample.
 //!
 //! Many samples are explained by more than one change. The cause is then the one that explains most of the samples looked at
-//! together, and a small cause whose samples better founded changes explain together is a coincidence.
+//! together, less those that agree and would not by the change. A small cause whose samples better founded changes explain
+//! together is a coincidence.
 
 use std::collections::BTreeMap;
 
@@ -43,6 +44,9 @@ pub(super) fn resolve(spaces: &[(Space<'_>, Findings)]) -> Vec<Choices> {
     results
 }
 
+/// Causes of most samples that are held against samples that do not differ, for each choice.
+const HELD_AGAINST_CONTROLS: usize = 24;
+
 fn total(bits: &[Bits]) -> usize {
     bits.iter().map(Bits::count).sum()
 }
@@ -60,17 +64,23 @@ fn choose(spaces: &[(Space<'_>, Findings)], size: usize, left: &mut [Bits], chos
         let toward = spaces.iter().find_map(|(space, _)| space.toward);
         key.iter().filter(|c| toward.is_some_and(|rules| rules.value(c.rule) == c.value)).count()
     };
+    let mut contradicted: BTreeMap<&Key, f64> = BTreeMap::new();
     loop {
-        let rank = |key: &Key, places: &[(usize, &Bits)]| {
-            let covers: usize = places.iter().map(|&(at, bits)| bits.count_and(&left[at])).sum();
+        let covers =
+            |places: &[(usize, &Bits)]| -> usize { places.iter().map(|&(at, bits)| bits.count_and(&left[at])).sum() };
+        let mut ranked: Vec<(usize, &Key)> =
+            sets.iter().map(|(&key, places)| (covers(places), key)).filter(|(covers, _)| *covers > 0).collect();
+        // Among equals the first in the order of the table.
+        ranked.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        ranked.truncate(HELD_AGAINST_CONTROLS);
+        let mut best: Option<((i64, usize, usize), &Key)> = None;
+        for (covers, key) in ranked {
+            let against = *contradicted
+                .entry(key)
+                .or_insert_with(|| spaces.iter().map(|(space, _)| space.contradicted(key)).sum());
             let supported = key.iter().filter(|&&c| chosen.contains_key(std::slice::from_ref(&c))).count();
-            (covers, known(key), supported)
-        };
-        let mut best: Option<((usize, usize, usize), &Key)> = None;
-        for (&key, places) in &sets {
-            let rank = rank(key, places);
-            // Among equals the first in the order of the table.
-            if rank.0 > 0 && best.is_none_or(|(b, _)| rank > b) {
+            let rank = ((covers as f64 - against) as i64, known(key), supported);
+            if best.is_none_or(|(b, _)| rank > b) {
                 best = Some((rank, key));
             }
         }

@@ -31,6 +31,11 @@ pub(super) struct Space<'a> {
     pub(super) toward: Option<Rules>,
     /// The samples, ascending.
     pub(super) samples: Vec<u32>,
+    /// Some of the samples that do not differ, for which the base rules give the target's result: changes that are right
+    /// leave it as it is.
+    pub(super) controls: Vec<u32>,
+    /// How many samples each control stands for.
+    pub(super) control_weight: f64,
 }
 
 /// A set of changes and the samples it explains.
@@ -74,6 +79,18 @@ impl Space<'_> {
         }
     }
 
+    /// How many samples that do not differ would, by these changes; estimated from the controls.
+    pub(super) fn contradicted(&self, changes: &[RuleChange]) -> f64 {
+        let Some(rules) = self.changed(changes).filter(|_| !self.controls.is_empty()) else { return 0.0 };
+        // What the changed rules refuse says nothing.
+        let Ok(state) = self.models.state(&rules) else { return 0.0 };
+        if !changes.iter().any(|c| self.models.depends_on(&rules, &state, c.rule)) {
+            return 0.0;
+        }
+        let agreeing = self.models.agreeing(&rules, &self.controls, &self.target).count();
+        (self.controls.len() - agreeing) as f64 * self.control_weight
+    }
+
     /// Searches single changes, pairs, and the differences to the rules that are held to be the target's.
     pub(super) fn search(&self, limits: &Limits) -> Findings {
         let count = self.samples.len();
@@ -106,10 +123,15 @@ impl Space<'_> {
     /// The changes that lead to the rules held to be the target's, as far as a result can depend on them.
     fn known_differences(&self) -> Vec<RuleChange> {
         let Some(toward) = &self.toward else { return Vec::new() };
-        let states = [self.models.state(&self.base), self.models.state(toward)];
+        let states = [&self.base, toward].map(|rules| (rules, self.models.state(rules)));
+        let matters = |rule| {
+            states
+                .iter()
+                .any(|(rules, state)| state.as_ref().is_ok_and(|state| self.models.depends_on(rules, state, rule)))
+        };
         super::cause::Change::between(&self.base, toward)
             .into_iter()
-            .filter(|c| states.iter().flatten().any(|state| self.models.depends_on(state, c.rule)))
+            .filter(|c| matters(c.rule))
             .map(|c| RuleChange { rule: c.rule, value: c.to })
             .collect()
     }
@@ -198,7 +220,7 @@ impl Space<'_> {
                 let pair = [first, second];
                 let Some(rules) = self.changed(&pair) else { continue };
                 let Ok(state) = self.models.state(&rules) else { continue };
-                if pair.iter().all(|c| self.models.depends_on(&state, c.rule)) {
+                if pair.iter().all(|c| self.models.depends_on(&rules, &state, c.rule)) {
                     pairs.push(pair);
                 }
             }

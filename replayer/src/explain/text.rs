@@ -82,13 +82,20 @@ pub fn render_sample(detail: &SampleDetail) -> String {
             writeln!(text, "  field     {:24} {:14} {}", field.field.name(), f.bits_text(), f.describe(field.value));
     }
     results(&mut text, detail);
+    let differing = (0..4).filter(|&c| {
+        let same = super::same_word(detail.got[c], detail.expected[c], detail.integer);
+        detail.measured >> c & 1 == 1 && !same
+    });
+    // Of a sample that agrees all channels are of interest.
+    let shown = differing.fold(0u8, |shown, c| shown | 1 << c);
+    let shown = if shown == 0 { 0xf } else { shown };
     if let Some(path) = &detail.path {
         let _ = writeln!(text, "\n  got, by the path's rules");
-        evaluation(&mut text, path);
+        evaluation(&mut text, path, shown);
     }
     if let Some(oracle) = &detail.oracle {
         let _ = writeln!(text, "\n  expected, by the rules that give it");
-        evaluation(&mut text, oracle);
+        evaluation(&mut text, oracle, shown);
     }
     if let (Some(Way::Filtered(path)), Some(Way::Filtered(oracle))) =
         (detail.path.as_ref().map(|e| &e.way), detail.oracle.as_ref().map(|e| &e.way))
@@ -169,7 +176,7 @@ pub fn texel_position(texels: f64) -> String {
     position
 }
 
-fn evaluation(text: &mut String, evaluation: &Evaluation) {
+fn evaluation(text: &mut String, evaluation: &Evaluation, shown: u8) {
     match &evaluation.way {
         Way::Load(None) => {
             let _ = writeln!(text, "    outside the image: zeros");
@@ -188,7 +195,7 @@ fn evaluation(text: &mut String, evaluation: &Evaluation) {
                 if probes.len() > 1 {
                     let _ = writeln!(text, "    probe {} of {}", at + 1, probes.len());
                 }
-                filtered(text, way);
+                filtered(text, way, shown);
             }
         }
     }
@@ -198,11 +205,12 @@ fn decoded(channels: [u32; 4]) -> String {
     channels.map(|c| f32::from_bits(c).to_string()).join(" ")
 }
 
-fn filtered(text: &mut String, way: &Filtered) {
+/// `shown`: the outputs whose blend is of interest, in bits 0 to 3.
+fn filtered(text: &mut String, way: &Filtered, shown: u8) {
     for part in &way.levels {
         level(text, way, part);
     }
-    for blend in &way.blends {
+    for blend in way.blends.iter().filter(|b| shown >> b.output & 1 == 1) {
         for step in &blend.steps {
             let terms: Vec<_> =
                 step.terms.iter().map(|(value, weight)| format!("{} × {weight}/256", f32::from_bits(*value))).collect();
@@ -286,7 +294,7 @@ fn grids(text: &mut String, got: &[Filtered], expected: &[Filtered]) {
         let head: String = columns.iter().map(|x| format!("{:>10}", format!("x={x}"))).collect();
         let width = columns.len() * 10;
         let _ = writeln!(text, "\n  level {level}, slice {slice}: weights in 1/256");
-        let _ = writeln!(text, "  {:8}{:<width$}    {}", "", "  got", "  expected");
+        let _ = writeln!(text, "  {:8}{:<width$}      expected", "", "  got");
         let _ = writeln!(text, "  {:8}{head}    {head}", "");
         for y in rows {
             let _ = writeln!(text, "  {:8}{}    {}", format!("y={y}"), row_text(&got, y), row_text(&expected, y));

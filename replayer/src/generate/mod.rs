@@ -55,6 +55,9 @@ struct SharedState {
     last_level: u32,
     border_table: Vec<[u32; 4]>,
     dmask: u8,
+    layers: u32,
+    base_layer: u32,
+    image_min_lod: u32,
 }
 
 impl Generator {
@@ -150,6 +153,17 @@ impl Generator {
             Vec::new()
         };
         let image = image(random, view, format);
+        let layers = match view {
+            View::Cube => 6 * (1 + random.below(2)),
+            view if view.is_layered() => 1 + random.below(5),
+            _ => 1,
+        };
+        let base_layer = match view {
+            View::Cube => layers - 6,
+            _ if random.one_in(2) => 0,
+            _ => random.below(layers),
+        };
+        let image_min_lod = if random.one_in(4) { random.below(256 * levels) } else { 0 };
         SharedState {
             profile,
             op,
@@ -162,6 +176,9 @@ impl Generator {
             last_level,
             border_table,
             dmask: 1 << random.below(4),
+            layers,
+            base_layer,
+            image_min_lod,
         }
     }
 }
@@ -173,10 +190,9 @@ const FLOATS: [TexelFormat; 2] = [TexelFormat::R10G11B11_FLOAT, TexelFormat::R11
 /// Whether the model covers an instruction on a view.
 #[must_use]
 pub fn is_modelled(op: Op, view: View) -> bool {
-    let gather = op.kind == OpKind::Gather4;
-    !op.compare
-        && !(op.offset && view == View::Cube)
-        && !(gather && matches!(view, View::D1 | View::D1Array | View::D3))
+    let offset_on_cube = op.offset && view == View::Cube;
+    let gather_elsewhere = op.kind == OpKind::Gather4 && matches!(view, View::D1 | View::D1Array | View::D3);
+    !(op.compare || offset_on_cube || gather_elsewhere)
 }
 
 fn sampler(
@@ -311,16 +327,7 @@ fn sizes(random: &mut Random, state: &SharedState) -> (ImageDescriptor, [u32; 3]
     if state.view == View::Cube {
         size[1] = size[0];
     }
-    let layers = match state.view {
-        View::Cube => 6 * (1 + random.below(2)),
-        view if view.is_layered() => 1 + random.below(5),
-        _ => 1,
-    };
-    let base_layer = match state.view {
-        View::Cube => layers - 6,
-        _ if random.one_in(2) => 0,
-        _ => random.below(layers),
-    };
+    let (layers, base_layer) = (state.layers, state.base_layer);
     let depth = match state.view {
         View::D3 => size[2] - 1,
         view if view.is_layered() => layers - 1,
@@ -336,7 +343,7 @@ fn sizes(random: &mut Random, state: &SharedState) -> (ImageDescriptor, [u32; 3]
         (&ImageDescriptor::BASE_LEVEL, state.base_level),
         (&ImageDescriptor::LAST_LEVEL, state.last_level),
         (&ImageDescriptor::MAX_MIP, state.levels - 1),
-        (&ImageDescriptor::MIN_LOD, if random.one_in(4) { random.below(256 * state.levels) } else { 0 }),
+        (&ImageDescriptor::MIN_LOD, state.image_min_lod),
     ] {
         let fits = field.insert(&mut words, value);
         debug_assert!(fits.is_ok(), "{field} = {value}");

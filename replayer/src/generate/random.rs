@@ -9,14 +9,14 @@ impl Random {
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut seeds = Self(seed);
-        let mixed = seeds.next() ^ stream.wrapping_mul(0xd134_2543_de82_ef95);
+        let mixed = seeds.word() ^ stream.wrapping_mul(0xd134_2543_de82_ef95);
         let mut random = Self(mixed);
-        random.next();
+        random.word();
         random
     }
 
     /// 64 random bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,7 +26,7 @@ impl Random {
 
     /// 32 random bits.
     pub fn bits(&mut self) -> u32 {
-        (self.next() >> 32) as u32
+        (self.word() >> 32) as u32
     }
 
     /// An integer below `count`, which must not be 0.
@@ -57,9 +57,9 @@ mod tests {
     #[test]
     fn numbers_of_a_seed_are_pinned() {
         let mut random = Random(0);
-        assert_eq!(random.next(), 0xe220_a839_7b1d_cdaf);
-        assert_eq!(random.next(), 0x6e78_9e6a_a1b9_65f4);
-        assert_ne!(Random::new(1, 0).next(), Random::new(1, 1).next());
-        assert_ne!(Random::new(1, 0).next(), Random::new(2, 0).next());
+        assert_eq!(random.word(), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(random.word(), 0x6e78_9e6a_a1b9_65f4);
+        assert_ne!(Random::new(1, 0).word(), Random::new(1, 1).word());
+        assert_ne!(Random::new(1, 0).word(), Random::new(2, 0).word());
     }
 }

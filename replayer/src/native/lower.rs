@@ -54,7 +54,9 @@ pub fn lower(dispatch: &Dispatch) -> Result<Lowered<'_>, Refusal> {
     let op = dispatch.op;
     check_op(op)?;
     let rows = dispatch.coords.rows() as u64;
-    if rows != dispatch.sample_count() || dispatch.coords.words.len() % dispatch.coords.columns.len().max(1) != 0 {
+    if rows != dispatch.sample_count()
+        || !dispatch.coords.words.len().is_multiple_of(dispatch.coords.columns.len().max(1))
+    {
         let [x, y, z] = dispatch.grid;
         return Err(part("grid", format!("{x}x{y}x{z}"), &format!("coords has {rows} rows; one a sample is expected")));
     }
@@ -523,9 +525,14 @@ fn border_color(
             })?
         }
     };
-    let mut color = order.map(|channel| stored[usize::from(channel)]);
-    if about.repacked {
-        color.swap(0, 2);
+    let color = order.map(|channel| stored[usize::from(channel)]);
+    if about.repacked && color[0] != color[2] {
+        // An H200 does not apply it, other hardware does.
+        return Err(image_field(
+            about.image,
+            &ImageDescriptor::FORMAT,
+            "the repacked format needs a view swizzle, and Vulkan does not say whether that applies to a custom border; use format 36",
+        ));
     }
     Ok(BorderColor::Custom(color))
 }

@@ -175,7 +175,7 @@ fn operand_rows(
                 // The cube instructions give 1 to 2 on a face.
                 let size = f64::from(small.size[axis]);
                 let operand = |texels: f64| ((1.0 + texels / size) as f32).to_bits();
-                centred[at] = operand(0.5);
+                centred[at] = ((1.0 + 0.5 / size) as f32).to_bits();
                 choices.push(
                     positions(f64::from(f32::from_bits(word)) - 1.0, small.size[axis])
                         .into_iter()

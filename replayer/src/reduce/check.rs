@@ -24,6 +24,8 @@ pub(super) struct Check<'p, 'f> {
     /// Whether the profile's rules must give the expected value too, as they did for the recorded sample.
     profile_holds: bool,
     path: &'p mut PathRun<'f>,
+    /// Whether the cause must be the one that is found for the changed input, not only one of those that fit.
+    pub(super) unambiguous: bool,
     pub(super) tried: usize,
     pub(super) kept: usize,
 }
@@ -55,6 +57,7 @@ impl<'p, 'f> Check<'p, 'f> {
             partial,
             profile_holds: false,
             path,
+            unambiguous: true,
             tried: 0,
             kept: 0,
         }
@@ -142,6 +145,10 @@ impl<'p, 'f> Check<'p, 'f> {
         let expected = Expected { words: expected.to_vec().into(), measured: None };
         let subject = Subject { dispatch, got, expected: &expected, path: self.path_model, oracle: self.oracle };
         let explanation = explain::explain(&subject, &Limits::default())?;
-        Ok(explanation.groups.iter().any(|group| group.rule == self.cause))
+        let fits = |group: &explain::Group| {
+            group.rule == self.cause
+                || !self.unambiguous && group.alternatives.iter().any(|other| other.rule == self.cause)
+        };
+        Ok(explanation.groups.iter().any(fits))
     }
 }

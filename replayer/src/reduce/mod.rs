@@ -72,7 +72,7 @@ pub enum ReduceError {
 }
 
 /// Samples of a group that are tried, one after the other, as the one to start from.
-const FIRST_SAMPLES: usize = 16;
+const FIRST_SAMPLES: usize = 32;
 
 /// Reduces the cause number `group` of an explanation. `oracle` and `trace` say where the dispatch comes from.
 ///
@@ -100,15 +100,22 @@ pub fn reduce(
     }
     let mut check = Check::new(subject, cause.clone(), path);
     let mut tried = 0;
-    for &sample in &samples {
+    // A sample that nothing else explains is better, but the smaller image may settle it.
+    let starts = [true, false].into_iter().flat_map(|unambiguous| samples.iter().map(move |&s| (unambiguous, s)));
+    for (unambiguous, sample) in starts {
         for alone in alone(subject, sample) {
+            check.unambiguous = unambiguous;
             tried += 1;
             check.hold_to_profile(subject, sample);
             if !check.accepts(&alone)? {
                 continue;
             }
             let mut smallest = alone;
-            shrink(&mut smallest, &mut check)?;
+            check.unambiguous = true;
+            if !shrink(&mut smallest, &mut check)? && !unambiguous {
+                check.unambiguous = false;
+                shrink(&mut smallest, &mut check)?;
+            }
             simplify(&mut smallest, &mut check)?;
             let expected = check.expected(&smallest);
             smallest.expected = expected.map(|words| Expected { words: words.into(), measured: None });
@@ -185,12 +192,12 @@ fn rows(dispatch: &Dispatch, grid: [u32; 3], samples: &[usize]) -> Dispatch {
 }
 
 /// Looks for the smallest image: of every shape from one texel up, with simple texels first and then with those of the
-/// original, and with many coordinates at once.
-fn shrink(dispatch: &mut Dispatch, check: &mut Check<'_, '_>) -> Result<(), ReduceError> {
+/// original, and with many coordinates at once. Whether one was found.
+fn shrink(dispatch: &mut Dispatch, check: &mut Check<'_, '_>) -> Result<bool, ReduceError> {
     if dispatch.sample_count() != 1 {
-        return Ok(());
+        return Ok(false);
     }
-    let Some((view, extent)) = check.geometry(dispatch) else { return Ok(()) };
+    let Some((view, extent)) = check.geometry(dispatch) else { return Ok(false) };
     let base_level = u32::from(ImageDescriptor::from_words(dispatch.image).base_level());
     let now = extent.texels();
     for shape in shapes(view, extent.levels).into_iter().filter(|shape| shape.texels(view) < now) {
@@ -200,12 +207,12 @@ fn shrink(dispatch: &mut Dispatch, check: &mut Check<'_, '_>) -> Result<(), Redu
                 let smaller = rows(&batch, [1, 1, 1], &[row]);
                 if check.accepts(&smaller)? {
                     *dispatch = smaller;
-                    return Ok(());
+                    return Ok(true);
                 }
             }
         }
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Fields of T# that say what the image is; the others are tried as zero.

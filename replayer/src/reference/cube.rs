@@ -48,7 +48,7 @@ const fn neighbours() -> [[Neighbour; 4]; 6] {
 const fn neighbour(face: usize, edge: usize) -> Neighbour {
     let [s, t, normal] = FACES[face];
     let (across, along) = if edge < 2 { (s, t) } else { (t, s) };
-    let sign = if edge % 2 == 0 { -1 } else { 1 };
+    let sign = if edge.is_multiple_of(2) { -1 } else { 1 };
     let mut found = 0;
     while found < 6 {
         let outward = FACES[found][2];

@@ -1,7 +1,7 @@
 //! The CPU model: the single statement of the rules.
 //!
 //! A sample goes through [`lod`] (levels), [`coordinate`] (positions and weights along the axes), [`address`] (texels or
-//! border), [`image`] (fetch) and [`blend`] (one value a channel); DST_SEL comes last. The emitted SPIR-V computes the same,
+//! border), [`image`] (fetch) and [`mod@blend`] (one value a channel); DST_SEL comes last. The emitted SPIR-V computes the same,
 //! bit for bit.
 
 pub mod address;
@@ -227,8 +227,13 @@ impl<'a> Sampler<'a> {
     fn gather(&self, footprint: &Footprint) -> [u32; 4] {
         let rows = &footprint.taps[0][0];
         let select = self.state.select[usize::from(self.state.gather_channel)];
-        [rows[1][0], rows[1][1], rows[0][1], rows[0][0]]
-            .map(|tap| apply_select(select, self.state.format, tap.channels))
+        [rows[1][0], rows[1][1], rows[0][1], rows[0][0]].map(|tap| {
+            if self.selects_taps() {
+                self.channel(&tap, usize::from(self.state.gather_channel))
+            } else {
+                apply_select(select, self.state.format, tap.channels)
+            }
+        })
     }
 
     /// A load's channels before DST_SEL. Outside the image they are all 0 (inferred: bounds-checked loads return 0).

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
 
+mod detail;
+mod fuzz;
 mod h200;
 mod review;
 mod variants;

@@ -140,7 +140,7 @@ fn gathers_offsets_and_loads_return_whole_texels() {
 #[test]
 fn constants_borders_and_integers_come_through() {
     let mut executor = open();
-    let image = ImageSpec::d2(2, 2, Texels::Near);
+    let image = ImageSpec { format: TexelFormat::R11G11B10_FLOAT, ..ImageSpec::d2(2, 2, Texels::Near) };
     let border = SamplerSpec {
         border: BorderColorType::Register,
         ..SamplerSpec::plain(XyFilter::Point).clamped(Clamp::ClampBorder)
@@ -150,7 +150,7 @@ fn constants_borders_and_integers_come_through() {
     let select = [DstSel::Z, DstSel::X, DstSel::One, DstSel::Zero];
     d.image = ImageDescriptor::from_words(d.image).with_dst_sel(select).words();
     let one = 1f32.to_bits();
-    let [x, _, z, _] = channels(d.texels[0]);
+    let [x, _, z, _] = TexelFormat::R11G11B10_FLOAT.unpack(d.texels[0]);
     let expected = [8f32.to_bits(), 0.25f32.to_bits(), one, 0, z, x, one, 0];
     assert_eq!(native::run(&mut executor, &d).unwrap(), expected);
 

@@ -84,7 +84,7 @@ impl Maker {
 
     fn add(&mut self, name: &str, op: Op, image: &Image, sampler: &SamplerSpec, table: &Table) -> Made {
         let rows = (table.words.len() / table.columns.len()) as u32;
-        let grid = if rows >= 128 && rows % 64 == 0 { [64, rows / 64, 1] } else { [rows, 1, 1] };
+        let grid = if rows >= 128 && rows.is_multiple_of(64) { [64, rows / 64, 1] } else { [rows, 1, 1] };
         self.dispatches.push(Dispatch {
             name: name.to_owned(),
             op,
@@ -438,6 +438,10 @@ pub fn gathers(m: &mut Maker) -> Made {
 
 pub fn borders(m: &mut Maker) -> Made {
     let image = m.near64()?;
+    // Format 36 needs no view swizzle, of which Vulkan does not say whether it applies to a custom border.
+    let mut own_order = image.clone();
+    own_order.descriptor =
+        ImageDescriptor::from_words(own_order.descriptor).with_format(TexelFormat::R11G11B10_FLOAT.code())?.words();
     let table = m.random_table(&UV, &[[-0.05, 1.05]; 2]);
     let built_in = [
         (BorderColorType::TransparentBlack, "transparent-black"),
@@ -453,7 +457,7 @@ pub fn borders(m: &mut Maker) -> Made {
             [[0.3, 2.5, 700.0, 0.25], [1.0 / 3.0, 1e-6, 65000.0, 1.0], [-0.7, 1e6, 0.0, -1.0]].iter().enumerate()
         {
             let sampler = SamplerSpec { border: BorderColorType::Register, ..base };
-            m.add(&format!("table-{n}-{filter_name}"), Op::SAMPLE_LZ, &image, &sampler, &table)?;
+            m.add(&format!("table-{n}-{filter_name}"), Op::SAMPLE_LZ, &own_order, &sampler, &table)?;
             if let Some(dispatch) = m.dispatches.last_mut() {
                 dispatch.border_table = vec![colour.map(f32::to_bits)];
             }
