@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use capture_format::{Column, Dispatch, TexelFormat};
+use capture_format::{Column, Dispatch, LodSource, TexelFormat};
 use rayon::prelude::*;
 
 use super::{agree::Target, bits::Bits};
@@ -14,7 +14,7 @@ use crate::{
     reference::Sampler,
     refusal::Refusal,
     rules::{RuleChange, RuleId, Rules, TruncCoord},
-    state::{Address, Filter, Reduction, State},
+    state::{Address, Filter, Reduction, SliceFilter, State},
 };
 
 /// A dispatch with the states that it has under the rules asked for so far.
@@ -67,13 +67,26 @@ impl<'a> Models<'a> {
                 State { reduction: Reduction::Blend, ..state.clone() }.rules_in_force().contains(&rule)
             }
 
-            RuleId::NanCoordinate => self.special.nan,
+            // Differences of coordinates can be NaN where no coordinate is.
+            RuleId::NanCoordinate => self.special.nan || !matches!(state.op.lod, LodSource::Explicit | LodSource::Zero),
+            // The average of several probes is rounded, even if each is a single texel.
+            RuleId::ResultRounding if state.anisotropy.is_some() => state.reduction == Reduction::Blend,
             RuleId::DenormalCoordinate => self.special.denormal,
             // Where both taps are one texel, a blend by unequal weights need not give the texel back.
             RuleId::EdgeClamp => {
-                state.address[..state.view.axes()].contains(&Address::Edge)
-                    && (in_force() || state.mag == Filter::Linear || state.min == Filter::Linear)
+                let clamps = |a: &Address| matches!(a, Address::Edge | Address::MirrorOnceEdge);
+                state.address[..state.view.axes()].iter().any(clamps)
+                    && (in_force()
+                        || state.mag == Filter::Linear
+                        || state.min == Filter::Linear
+                        || state.slices == SliceFilter::Own(Filter::Linear))
             }
+            // A border colour from the table can be infinite, whatever texels are.
+            RuleId::ZeroWeightTaps if state.table_border => {
+                State { format: TexelFormat::R10G11B11_FLOAT, ..state.clone() }.rules_in_force().contains(&rule)
+            }
+            // Bias and clamp can be operands, too.
+            RuleId::LodRoundingStage => State { lod_bias: 1, ..state.clone() }.rules_in_force().contains(&rule),
             _ => in_force(),
         }
     }
