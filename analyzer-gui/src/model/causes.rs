@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use capture_format::Dispatch;
 use replayer::{
-    explain::{ExplainError, Explanation, Limits, PathModel, SampleDetail, Subject, detail, explain},
+    explain::{Cause, ExplainError, Explanation, Limits, PathModel, SampleDetail, Subject, detail, explain},
     materialise::materialise,
     path::Path,
     rules::Profile,
@@ -56,10 +56,11 @@ impl Causes {
     pub fn of(dispatch: &Dispatch, got: &[u32], sides: &Sides) -> Result<Self, String> {
         let subject = sides.subject(dispatch, got).ok_or("the dispatch has no oracle")?;
         let explanation = explain(&subject, &Limits::default()).map_err(|error| error.to_string())?;
-        // What a rule is called depends on what the dispatch's sampler does under the oracle's rules.
+        // The window's font has no arrow. What a rule is called depends on what the dispatch's sampler does under the oracle's rules.
         let rules = sides.oracle.as_ref().unwrap_or(&sides.profile).rules;
         let state = materialise(dispatch, &rules).ok();
-        let labels = explanation.groups.iter().map(|group| group.rule.label(state.as_ref())).collect();
+        let label = |cause: &Cause| cause.label(state.as_ref()).replace('→', "->");
+        let labels = explanation.groups.iter().map(|group| label(&group.rule)).collect();
         Ok(Self { explanation, labels })
     }
 

@@ -216,7 +216,7 @@ impl Picture {
     #[must_use]
     pub fn labels(&self, x: u32, y: u32) -> Vec<String> {
         use super::number::{short, ulp};
-        let shown = |mask: u8| (0..4usize).filter(move |c| self.channels.mask() & mask >> c & 1 == 1);
+        let shown = |mask: u8| (0..4usize).filter(move |c| (self.channels.mask() & mask) >> c & 1 == 1);
         match &self.content {
             Content::Values { plane, z } => {
                 let Some(index) = self.layout().index(x, y, *z) else { return Vec::new() };

@@ -207,7 +207,8 @@ impl AnalyzerApp {
                 list_panel::list_ui(ui, &mut self.session, &mut self.list, &mut self.settings.sort);
             });
             self.status_line_ui(ui);
-            CentralPanel::default().frame(egui::Frame::new().inner_margin(4)).show(ui, |ui| self.panes_ui(ui));
+            let frame = egui::Frame::new().fill(ui.visuals().panel_fill).inner_margin(4);
+            CentralPanel::default().frame(frame).show(ui, |ui| self.panes_ui(ui));
         }
         self.windows_ui(&ctx);
         self.drop_hint_ui(&ctx);
@@ -567,7 +568,9 @@ impl AnalyzerApp {
             };
             let at = navigate::position(index, shown.dispatch.grid);
             let outcome = self.session.outcome().map(|(outcome, _)| outcome.as_ref());
-            ui.label(egui::RichText::new(values_line(&shown.dispatch, outcome, at, index)).monospace());
+            let line = egui::RichText::new(values_line(&shown.dispatch, outcome, at, index)).monospace();
+            // One line whatever is under the pointer, so that nothing moves.
+            ui.add(egui::Label::new(line).truncate());
         });
     }
 

@@ -68,7 +68,7 @@ pub fn descriptors_ui(ui: &mut Ui, session: &mut Session, panel: &mut Descriptor
             for four in text.chunks(4) {
                 ui.label(RichText::new(four.join(" ")).monospace().small());
             }
-            Grid::new(("fields", descriptor.name())).num_columns(4).striped(true).spacing([8.0, 3.0]).show(ui, |ui| {
+            Grid::new(("fields", descriptor.name())).num_columns(4).striped(true).spacing([6.0, 3.0]).show(ui, |ui| {
                 for row in rows.iter().filter(|row| is_listed(row, panel)) {
                     if let Some(made) = row_ui(ui, row, profile.as_ref()) {
                         change = Some((descriptor, row.field, made));
@@ -132,13 +132,13 @@ fn row_ui(ui: &mut Ui, row: &FieldRow, profile: Option<&Profile>) -> Option<Chan
         if row.is_changed() {
             let was = format!("Recorded: {}", row.field.describe(row.recorded));
             let label = format!("Revert {}", row.label());
-            if ui.small_button("⟲").accessible_name(label).on_hover_text(was).clicked() {
+            if ui.small_button("revert").accessible_name(label).on_hover_text(was).clicked() {
                 change = Some(Change::Revert);
             }
         }
     });
     let driven: Vec<&str> = row.rules.iter().map(|rule| rule.name()).collect();
-    let text = if driven.len() > 2 { format!("{} +{}", driven[0], driven.len() - 1) } else { driven.join(", ") };
+    let text = if driven.len() > 1 { format!("{} +{}", driven[0], driven.len() - 1) } else { driven.join(", ") };
     ui.label(RichText::new(text).weak().small()).on_hover_ui(|ui| meaning_ui(ui, row, profile));
     change
 }
@@ -174,7 +174,7 @@ fn control_ui(ui: &mut Ui, row: &FieldRow) -> Option<u32> {
         Shown::Names(names) => {
             egui::ComboBox::from_id_salt(&label)
                 .selected_text(&row.text)
-                .width(150.0)
+                .width(128.0)
                 .show_ui(ui, |ui| {
                     for &(code, name) in names.iter().filter(|(code, _)| *code <= most) {
                         ui.selectable_value(&mut value, code, format!("{code} {name}"));

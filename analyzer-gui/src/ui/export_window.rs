@@ -122,7 +122,7 @@ pub fn export_ui(
     });
     let path = PathBuf::from(window.path.trim());
     let ready = !path.as_os_str().is_empty() && session.shown().is_some();
-    if ui.add_enabled(ready, egui::Button::new("Export")).clicked() {
+    if ui.add_enabled(ready, egui::Button::new("Write file")).clicked() {
         match write(window, session, view, settings, &path) {
             Ok(path) => {
                 session.note(format!("Wrote {}", path.display()));

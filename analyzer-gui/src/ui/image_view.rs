@@ -210,9 +210,13 @@ fn texel_numbers(painter: &Painter, picture: &Picture, [x, y]: [u32; 2], place: 
     }
     let background = picture.draw(0, [x, y], [1, 1])[0];
     let longest = lines.iter().map(String::len).max().unwrap_or(1).max(5) as f32;
-    let height = (scale * 0.9 / lines.len() as f32).min(scale * 1.45 / longest).clamp(6.0, 15.0);
+    let is_texture = matches!(picture.content, Content::Texture { .. });
+    let part = if is_texture { 0.7 } else { 0.9 };
+    let height = (scale * part / lines.len() as f32).min(scale * 1.45 / longest).clamp(6.0, 15.0);
     let colour = colour::readable_on(background);
     let count = lines.len() as f32;
+    // The lower edge of a texel of the source texture is left to the weight of a tap.
+    let place = if is_texture { place.translate(vec2(0.0, -scale * 0.1)) } else { place };
     for (n, line) in lines.iter().enumerate() {
         let at = place.center() + vec2(0.0, (n as f32 - (count - 1.0) / 2.0) * height * 1.05);
         painter.text(at, Align2::CENTER_CENTER, line, FontId::monospace(height), colour);
@@ -227,7 +231,7 @@ fn mark_texel(painter: &Painter, mark: &Mark, viewport: &Viewport, size: [u32; 2
     } else {
         cross(painter, frame.center(), mark.colour);
     }
-    if !mark.text.is_empty() {
+    if !mark.text.is_empty() && frame.width() >= 26.0 {
         let font = FontId::monospace(11.0);
         let galley = painter.layout_no_wrap(mark.text.clone(), font, mark.colour);
         let at = pos2(frame.center().x - galley.size().x / 2.0, frame.bottom() - galley.size().y - 1.0);

@@ -164,11 +164,7 @@ fn row_ui(ui: &mut Ui, row: &Row, selected: bool, height: f32) -> bool {
     let first =
         painter.with_clip_rect(egui::Rect::from_min_max(rect.min, egui::pos2(right.left() - 4.0, rect.bottom())));
     first.text(rect.min + egui::vec2(9.0, 3.0), egui::Align2::LEFT_TOP, &row.name, font, strong);
-    let counts = if row.mismatched > 0 {
-        format!("{} differ, {} ULP", grouped(row.mismatched), ulp(row.max_ulp))
-    } else {
-        String::new()
-    };
+    let counts = if row.mismatched > 0 { format!("{} differ", grouped(row.mismatched)) } else { String::new() };
     let below = painter.text(
         rect.right_bottom() + egui::vec2(-8.0, -3.0),
         egui::Align2::RIGHT_BOTTOM,
@@ -186,5 +182,6 @@ fn row_ui(ui: &mut Ui, row: &Row, selected: bool, height: f32) -> bool {
         weak,
     );
     let cause = row.cause.as_ref().map_or(String::new(), |cause| format!("\ncause: {cause}"));
-    response.on_hover_text(RichText::new(format!("{label}\n{}{cause}", row.op))).clicked()
+    let ulps = if row.mismatched > 0 { format!("\nat most {} ULP", ulp(row.max_ulp)) } else { String::new() };
+    response.on_hover_text(RichText::new(format!("{label}\n{}{cause}{ulps}", row.op))).clicked()
 }

@@ -79,11 +79,11 @@ pub fn default_tree() -> Tree<Pane> {
     let images = tiles.insert_grid_tile(vec![oracle, result, differences, texture]);
     let sample = pane(&mut tiles, Pane::Sample);
     let left = tiles.insert_vertical_tile(vec![images, sample]);
-    set_shares(&mut tiles, left, &[(images, 2.4), (sample, 1.0)]);
+    set_shares(&mut tiles, left, &[(images, 2.1), (sample, 1.0)]);
     let (descriptors, spirv) = (tiles.insert_pane(Pane::Descriptors), tiles.insert_pane(Pane::Spirv));
     let right = tiles.insert_tab_tile(vec![descriptors, spirv]);
     let root = tiles.insert_horizontal_tile(vec![left, right]);
-    set_shares(&mut tiles, root, &[(left, 2.3), (right, 1.0)]);
+    set_shares(&mut tiles, root, &[(left, 1.9), (right, 1.0)]);
     Tree::new(egui::Id::unique("panes"), root, tiles)
 }
 

@@ -39,13 +39,17 @@ pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, reque
                 causes_ui(ui, &causes, group, cause, requests);
             });
             ui.add_space(12.0);
-            ui.vertical(|ui| operands_ui(ui, &info));
-            ui.add_space(12.0);
-            ui.vertical(|ui| taps_ui(ui, &info));
+            ui.vertical(|ui| {
+                taps_ui(ui, &info);
+                ui.add_space(6.0);
+                operands_ui(ui, &info);
+            });
         });
         egui::CollapsingHeader::new("How the values come about").show(ui, |ui| match &detail {
             Ok(detail) => {
-                ui.add(egui::Label::new(mono(render_sample(detail))).wrap_mode(egui::TextWrapMode::Extend));
+                // The window's font has no arrow.
+                let text = render_sample(detail).replace('→', "->");
+                ui.add(egui::Label::new(mono(text)).wrap_mode(egui::TextWrapMode::Extend));
             }
             Err(reason) => {
                 ui.weak(reason);
@@ -120,7 +124,7 @@ fn values_ui(ui: &mut Ui, info: &SampleInfo) {
                     ("got", Some(distance), Some((got, expected))) => {
                         ui.label(mono(ulp(distance)).color(bad));
                         ui.label(
-                            mono(format!("{:e}", value(got, info.number) - value(expected, info.number))).color(bad),
+                            mono(format!("{:.3e}", value(got, info.number) - value(expected, info.number))).color(bad),
                         );
                     }
                     ("got", None, Some(_)) => {

@@ -10,8 +10,12 @@ pub fn apply(ctx: &egui::Context) {
         style.spacing.item_spacing = egui::vec2(6.0, 4.0);
         style.spacing.button_padding = egui::vec2(6.0, 2.0);
         style.interaction.selectable_labels = true;
+        if let Some(small) = style.text_styles.get_mut(&egui::TextStyle::Small) {
+            small.size = 11.0;
+        }
     });
     ctx.style_mut_of(Theme::Dark, |style| {
+        style.visuals.weak_text_color = Some(Color32::from_gray(150));
         style.visuals.panel_fill = Color32::from_gray(24);
         style.visuals.window_fill = Color32::from_gray(30);
         style.visuals.extreme_bg_color = Color32::from_gray(14);

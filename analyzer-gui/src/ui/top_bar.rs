@@ -181,8 +181,8 @@ fn steps_ui(
 ) {
     let differs = session.outcome().is_some_and(|(outcome, _)| outcome.summary.mismatched > 0);
     for (text, step, hint) in [
-        ("◀ Previous mismatch", Step::Previous, "The differing sample before (P)"),
-        ("Next mismatch ▶", Step::Next, "The next differing sample (N)"),
+        ("Previous mismatch", Step::Previous, "The differing sample before (P)"),
+        ("Next mismatch", Step::Next, "The next differing sample (N)"),
     ] {
         if ui.add_enabled(differs, egui::Button::new(text)).on_hover_text(hint).clicked()
             && session.step(settings.order, step)
