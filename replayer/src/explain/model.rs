@@ -85,7 +85,8 @@ impl<'a> Models<'a> {
             RuleId::ZeroWeightTaps if state.table_border => {
                 State { format: TexelFormat::R10G11B11_FLOAT, ..state.clone() }.rules_in_force().contains(&rule)
             }
-            // Bias and clamp can be operands, too.
+            // Bias and clamp can be operands, too, and T# has a limit of its own.
+            RuleId::MipPointClamp => State { min_lod: 1, ..state.clone() }.rules_in_force().contains(&rule),
             RuleId::LodRoundingStage => State { lod_bias: 1, ..state.clone() }.rules_in_force().contains(&rule),
             _ => in_force(),
         }

@@ -1,6 +1,6 @@
 //! Smaller inputs that are worth a try.
 
-use capture_format::{Column, Coords, Dispatch, ImageDescriptor};
+use capture_format::{Column, Coords, Dispatch, ImageDescriptor, NumericKind, SamplerDescriptor, TexelFormat};
 
 use crate::{
     explain::model::Models,
@@ -55,14 +55,64 @@ pub(super) enum Fill {
     Checker,
     /// One texel of ones, the rest zero.
     Single,
-    /// Words with many bits, all different.
+    /// Words with many bits, all different; floats are near each other.
     Noise,
+    /// Words with many bits, all different; floats are of any finite size.
+    Wide,
     /// What the original holds around the taps.
     Original,
 }
 
-pub(super) fn fills() -> [Fill; 4] {
-    [Fill::Single, Fill::Checker, Fill::Original, Fill::Noise]
+pub(super) fn fills() -> [Fill; 5] {
+    [Fill::Single, Fill::Checker, Fill::Original, Fill::Noise, Fill::Wide]
+}
+
+/// A quad with an image of another shape: its samples stay as far apart in texels, and the first is at a few places.
+pub(super) fn quads_with_shape(
+    dispatch: &Dispatch,
+    view: View,
+    extent: &Extent,
+    base_level: u32,
+    shape: Shape,
+    fill: Fill,
+) -> Vec<Dispatch> {
+    let Some(batch) = with_shape(dispatch, view, extent, base_level, shape, fill) else { return Vec::new() };
+    let columns = dispatch.coords.columns.len();
+    let (old, new) = (extent.level_size(base_level), shape.size);
+    let unnormalized = is_unnormalized(dispatch);
+    let Some(kept) = batch.coords.words.get(..columns).map(<[u32]>::to_vec) else { return Vec::new() };
+    let quad = |place: Option<f64>| {
+        let mut words = dispatch.coords.words.to_vec();
+        let mut axis = 0;
+        for (at, column) in dispatch.coords.columns.iter().enumerate() {
+            let of_axis = matches!(column, Column::U | Column::V | Column::W);
+            let (from, to) =
+                if unnormalized || !of_axis { (1.0, 1.0) } else { (f64::from(old[axis]), f64::from(new[axis])) };
+            let first = f64::from(f32::from_bits(dispatch.coords.words[at]));
+            let start = match place {
+                Some(place) if of_axis => place,
+                _ => f64::from(f32::from_bits(kept[at])) * to,
+            };
+            for row in words.chunks_exact_mut(columns) {
+                if of_axis {
+                    let texels = start + (f64::from(f32::from_bits(row[at])) - first) * from;
+                    row[at] = ((texels / to) as f32).to_bits();
+                } else if *column == Column::Layer {
+                    row[at] = kept[at];
+                }
+            }
+            axis += usize::from(of_axis);
+        }
+        let coords = Coords { columns: dispatch.coords.columns.clone(), words: words.into() };
+        Dispatch { coords, grid: dispatch.grid, ..batch.clone() }
+    };
+    let places = [None, Some(0.5), Some(0.25), Some(0.75), Some(1.0), Some(0.501), Some(0.999)];
+    places.into_iter().map(quad).collect()
+}
+
+fn is_unnormalized(dispatch: &Dispatch) -> bool {
+    let set = |words| SamplerDescriptor::from_words(words).force_unnormalized();
+    dispatch.sampler.is_some_and(set)
 }
 
 /// The dispatch with an image of another shape, and a row for every operand that is worth a try.
@@ -94,7 +144,7 @@ pub(super) fn with_shape(
     ] {
         field.insert(&mut words, value).ok()?;
     }
-    let unnormalized = dispatch.sampler.is_some_and(|s| s[0] >> 15 & 1 == 1);
+    let unnormalized = is_unnormalized(dispatch);
     let row = dispatch.coords.words.get(..dispatch.coords.columns.len())?;
     let (rows, moved) = operand_rows(&dispatch.coords.columns, row, view, extent, base_level, &small, unnormalized);
     let texels = fill_texels(dispatch, extent, base_level, &small, fill, moved);
@@ -252,6 +302,17 @@ fn positions(original: f64, size: u32) -> Vec<f64> {
     all
 }
 
+/// The word without infinities and NaN in its small floats.
+fn finite(format: Option<TexelFormat>, word: u32) -> u32 {
+    let Some(format) = format.filter(|f| f.kind() == NumericKind::Float) else { return word };
+    format.channels().iter().fold(word, |word, channel| {
+        let mantissa_bits = channel.bits.saturating_sub(5);
+        let code = channel.extract(word);
+        let is_special = channel.bits <= 11 && code >> mantissa_bits == 31;
+        if is_special { word & !(1 << (channel.shift + mantissa_bits)) } else { word }
+    })
+}
+
 /// A word of ones in a format, as the models know it.
 fn one(dispatch: &Dispatch) -> u32 {
     Models::new(dispatch).one()
@@ -266,6 +327,7 @@ fn fill_texels(
     moved: [i64; 3],
 ) -> Vec<u32> {
     let one = one(dispatch);
+    let format = TexelFormat::from_code(ImageDescriptor::from_words(dispatch.image).format());
     let image = crate::reference::image::Image::new(extent.clone(), &dispatch.texels);
     let mut texels = Vec::new();
     let mut noise = 0x9e37_79b9u32;
@@ -291,6 +353,11 @@ fn fill_texels(
                             noise = noise.wrapping_mul(0x0019_660d).wrapping_add(0x3c6e_f35f);
                             // Exponents of the small floats stay finite and near each other.
                             noise & 0x4fe7_f9fe | 0x6008_0100
+                        }
+                        Fill::Wide => {
+                            noise = noise.wrapping_mul(0x0019_660d).wrapping_add(0x3c6e_f35f);
+                            // The generator's high bits are the good ones.
+                            finite(format, noise.rotate_left(13))
                         }
                         Fill::Original => {
                             let from = (base_level + level).min(extent.levels - 1);

@@ -14,7 +14,7 @@ use capture_format::{
 };
 
 use self::{
-    candidates::{fills, shapes, short_operands, with_shape},
+    candidates::{fills, quads_with_shape, shapes, short_operands, with_shape},
     check::Check,
 };
 use crate::{
@@ -194,14 +194,20 @@ fn rows(dispatch: &Dispatch, grid: [u32; 3], samples: &[usize]) -> Dispatch {
 /// Looks for the smallest image: of every shape from one texel up, with simple texels first and then with those of the
 /// original, and with many coordinates at once. Whether one was found.
 fn shrink(dispatch: &mut Dispatch, check: &mut Check<'_, '_>) -> Result<bool, ReduceError> {
-    if dispatch.sample_count() != 1 {
-        return Ok(false);
-    }
     let Some((view, extent)) = check.geometry(dispatch) else { return Ok(false) };
     let base_level = u32::from(ImageDescriptor::from_words(dispatch.image).base_level());
     let now = extent.texels();
     for shape in shapes(view, extent.levels).into_iter().filter(|shape| shape.texels(view) < now) {
         for fill in fills() {
+            if dispatch.sample_count() != 1 {
+                for smaller in quads_with_shape(dispatch, view, &extent, base_level, shape, fill) {
+                    if check.accepts(&smaller)? {
+                        *dispatch = smaller;
+                        return Ok(true);
+                    }
+                }
+                continue;
+            }
             let Some(batch) = with_shape(dispatch, view, &extent, base_level, shape, fill) else { continue };
             for row in check.promising(&batch) {
                 let smaller = rows(&batch, [1, 1, 1], &[row]);

@@ -221,7 +221,9 @@ fn problem_of(
     }
     let subject = Subject { dispatch, got: &got, expected, path: PathModel::Unknown, oracle: Some(profile.rules) };
     let explanation = explain::explain(&subject, &Limits::default()).unwrap();
-    (explanation.groups.iter().all(|g| g.rule != *cause)).then(|| {
+    // On a single sample two rules can do the same: without a grid, a point sample's coordinate is floored, say.
+    let shows = |g: &explain::Group| g.rule == *cause || g.alternatives.iter().any(|other| other.rule == *cause);
+    (!explanation.groups.iter().any(shows)).then(|| {
         format!("{cause}: reduced shows {:?}", explanation.groups.iter().map(|g| g.rule.name()).collect::<Vec<_>>())
     })
 }
