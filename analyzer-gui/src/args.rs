@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-use crate::model::goto::Goto;
+use crate::model::{goto::Goto, raster::Metric};
 
 /// Shows traces of texture sampling: per-texel differences, sampler decodes, heatmaps.
 #[derive(Clone, Debug, Default, Parser)]
@@ -24,6 +24,10 @@ pub struct Args {
     /// Whose rules are followed: gfx1035, h200 or exact. Left out, as in the last session.
     #[arg(long)]
     pub profile: Option<String>,
+
+    /// What the heatmap shows. Left out, as in the last session.
+    #[arg(long)]
+    pub metric: Option<Metric>,
 
     /// Sets a descriptor field before evaluation, as S#.TRUNC_COORD=1. May be given several times.
     #[arg(long, value_name = "FIELD=VALUE")]

@@ -5,13 +5,13 @@
 mod support;
 
 use analyzer_gui::{args::Args, ui::panes::Pane};
-use support::{settle, trace, window};
+use support::{settle, trace, window, window_in};
 
 #[test]
 fn main_window() {
     let mut harness = window(Args {
-        traces: vec![trace("h200/random-2d/random-2d.texeltrace")],
-        goto: Some("edge:40,60,0".parse().unwrap()),
+        traces: vec![trace("h200/weights/weights.texeltrace")],
+        goto: Some("sweep:4100".parse().unwrap()),
         ..Args::default()
     });
     // How long evaluation took is written in the window and differs from run to run.
@@ -23,8 +23,8 @@ fn main_window() {
 #[test]
 fn heatmap_of_other_rules() {
     let mut harness = window(Args {
-        traces: vec![trace("h200/random-2d/random-2d.texeltrace")],
-        profile: Some("gfx1035".to_owned()),
+        traces: vec![trace("h200/weights/weights.texeltrace")],
+        profile: Some("exact".to_owned()),
         close_up: true,
         ..Args::default()
     });
@@ -42,12 +42,14 @@ fn empty_window() {
 
 #[test]
 fn light_colours_and_a_flipped_field() {
-    let mut harness = window(Args {
-        traces: vec![trace("h200/random-2d/random-2d.texeltrace")],
-        set: vec!["S#.CLAMP_X=CLAMP_LAST_TEXEL".to_owned()],
-        theme: Some(analyzer_gui::args::Theme::Light),
-        ..Args::default()
-    });
+    let mut harness = window_in(
+        Args {
+            traces: vec![trace("h200/weights/weights.texeltrace")],
+            set: vec!["S#.XY_MAG_FILTER=POINT".to_owned()],
+            ..Args::default()
+        },
+        egui::Theme::Light,
+    );
     harness.state_mut().hide_times();
     settle(&mut harness);
     harness.snapshot("flipped-light");

@@ -21,6 +21,8 @@ pub struct Row {
     pub max_ulp: u32,
     /// The cause of most differing samples.
     pub cause: Option<String>,
+    /// Whether fields were changed.
+    pub changed: bool,
 }
 
 /// How the list is ordered.
@@ -103,6 +105,7 @@ mod tests {
             mismatched,
             max_ulp: mismatched as u32,
             cause: None,
+            changed: false,
         }
     }
 

@@ -55,7 +55,7 @@ impl Channels {
 }
 
 /// What a heatmap shows of a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
 pub enum Metric {
     /// Distance in ULPs, on a logarithmic scale.
     Ulp,

@@ -442,6 +442,15 @@ impl Session {
     /// Asks for the verdicts that the list lacks.
     fn ask_for_list(&mut self) {
         let mut wanted = Vec::new();
+        // What a change does to the counts is seen against those without it.
+        if let Some((id, source)) = self.selected.and_then(|id| Some((id, self.source(id)?)))
+            && self.edits.contains_key(&id)
+        {
+            let key = ResultKey { id, choice: self.effective(), edits: Edits::default() };
+            if !self.summaries.contains_key(&key) {
+                wanted.push((key, source.clone()));
+            }
+        }
         for (trace, entry) in self.traces.iter().enumerate() {
             let Ok((source, heads)) = &entry.content else { continue };
             for (index, head) in heads.iter().enumerate() {
@@ -804,6 +813,7 @@ impl Session {
                     mismatched: summary.map_or(0, |s| s.mismatched),
                     max_ulp: summary.map_or(0, |s| s.max_ulp),
                     cause: summary.and_then(|s| s.cause.clone()),
+                    changed: self.edits.contains_key(&id),
                 });
             }
         }

@@ -100,6 +100,7 @@ impl AnalyzerApp {
             choice.profile = ProfileChoice::Named(profile.clone());
         }
         settings.set_choice(&choice);
+        settings.metric = args.metric.unwrap_or(settings.metric);
         match args.theme {
             Some(Theme::Dark) => ctx.set_theme(egui::ThemePreference::Dark),
             Some(Theme::Light) => ctx.set_theme(egui::ThemePreference::Light),

@@ -129,17 +129,18 @@ fn row_ui(ui: &mut Ui, row: &FieldRow, profile: Option<&Profile>) -> Option<Chan
         if let Some(value) = control_ui(ui, row) {
             change = Some(Change::Set(value));
         }
-        if row.is_changed() {
-            let was = format!("Recorded: {}", row.field.describe(row.recorded));
-            let label = format!("Revert {}", row.label());
-            if ui.small_button("revert").accessible_name(label).on_hover_text(was).clicked() {
-                change = Some(Change::Revert);
-            }
-        }
     });
-    let driven: Vec<&str> = row.rules.iter().map(|rule| rule.name()).collect();
-    let text = if driven.len() > 1 { format!("{} +{}", driven[0], driven.len() - 1) } else { driven.join(", ") };
-    ui.label(RichText::new(text).weak().small()).on_hover_ui(|ui| meaning_ui(ui, row, profile));
+    if row.is_changed() {
+        let was = format!("Recorded: {}", row.field.describe(row.recorded));
+        let label = format!("Revert {}", row.label());
+        if ui.small_button("revert").accessible_name(label).on_hover_text(was).clicked() {
+            change = Some(Change::Revert);
+        }
+    } else {
+        let driven: Vec<&str> = row.rules.iter().map(|rule| rule.name()).collect();
+        let text = if driven.len() > 1 { format!("{} +{}", driven[0], driven.len() - 1) } else { driven.join(", ") };
+        ui.label(RichText::new(text).weak().small()).on_hover_ui(|ui| meaning_ui(ui, row, profile));
+    }
     change
 }
 

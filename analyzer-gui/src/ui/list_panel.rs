@@ -57,7 +57,8 @@ pub fn list_ui(ui: &mut Ui, session: &mut Session, panel: &mut ListPanel, sort: 
     let rows = &listing.rows;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 10.0;
-        ui.weak(format!("{} dispatches", grouped(rows.len() as u64)));
+        let noun = if rows.len() == 1 { "dispatch" } else { "dispatches" };
+        ui.weak(format!("{} {noun}", grouped(rows.len() as u64)));
         for &(verdict, count) in &listing.counts {
             ui.colored_label(theme::verdict(Some(verdict), ui.visuals()), format!("{count} {verdict}"));
         }
@@ -161,9 +162,10 @@ fn row_ui(ui: &mut Ui, row: &Row, selected: bool, height: f32) -> bool {
         font.clone(),
         if selected { strong } else { colour },
     );
+    let name = if row.changed { format!("{} (changed)", row.name) } else { row.name.clone() };
     let first =
         painter.with_clip_rect(egui::Rect::from_min_max(rect.min, egui::pos2(right.left() - 4.0, rect.bottom())));
-    first.text(rect.min + egui::vec2(9.0, 3.0), egui::Align2::LEFT_TOP, &row.name, font, strong);
+    first.text(rect.min + egui::vec2(9.0, 3.0), egui::Align2::LEFT_TOP, name, font, strong);
     let counts = if row.mismatched > 0 { format!("{} differ", grouped(row.mismatched)) } else { String::new() };
     let below = painter.text(
         rect.right_bottom() + egui::vec2(-8.0, -3.0),

@@ -11,7 +11,9 @@ use super::{
     tile_store::TileStore,
     view_state::{ViewKind, ViewState},
 };
-use crate::model::{navigate::Layout, raster::Metric, sample::TapInfo, session::Session, settings::Settings};
+use crate::model::{
+    navigate::Layout, outcome::Verdict, raster::Metric, sample::TapInfo, session::Session, settings::Settings,
+};
 
 /// One tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
@@ -83,7 +85,7 @@ pub fn default_tree() -> Tree<Pane> {
     let (descriptors, spirv) = (tiles.insert_pane(Pane::Descriptors), tiles.insert_pane(Pane::Spirv));
     let right = tiles.insert_tab_tile(vec![descriptors, spirv]);
     let root = tiles.insert_horizontal_tile(vec![left, right]);
-    set_shares(&mut tiles, root, &[(left, 1.9), (right, 1.0)]);
+    set_shares(&mut tiles, root, &[(left, 1.8), (right, 1.0)]);
     Tree::new(egui::Id::unique("panes"), root, tiles)
 }
 
@@ -210,6 +212,13 @@ impl Panes<'_> {
         }
         if kind == ViewKind::Heatmap && view.picture.is_ok() {
             metric_ui(ui, rect, &mut self.settings.metric);
+        }
+        let agrees = self.session.outcome().is_some_and(|(outcome, _)| outcome.summary.verdict == Verdict::Match);
+        if agrees && matches!(kind, ViewKind::Heatmap | ViewKind::Difference) && view.picture.is_ok() {
+            let font = egui::TextStyle::Body.resolve(ui.style());
+            // The picture is dark in both colour schemes.
+            let colour = theme::verdict(Some(Verdict::Match), &egui::Visuals::dark());
+            ui.painter_at(rect).text(rect.center(), egui::Align2::CENTER_CENTER, "all samples agree", font, colour);
         }
         if in_place {
             let at = rect.center_top() + egui::vec2(0.0, 8.0);

@@ -11,6 +11,7 @@ use crate::model::{
     compare::Number,
     navigate::Layout,
     number::{decimal, grouped, hex_float, ulp, value, word},
+    outcome::Verdict,
     sample::SampleInfo,
     session::Session,
 };
@@ -28,16 +29,17 @@ pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, reque
     };
     let (info, detail) = (info.clone(), detail.clone());
     header_ui(ui, session, view, &info, &detail, requests);
+    if let Known::Found(causes) = &causes
+        && let Some((label, _)) = causes.group_of(info.index).and_then(|group| causes.groups().nth(group))
+    {
+        ui.horizontal_wrapped(|ui| {
+            ui.strong("Cause");
+            ui.label(label);
+        });
+    }
     ScrollArea::both().id_salt("sample").auto_shrink(false).show(ui, |ui| {
         ui.horizontal_top(|ui| {
-            ui.vertical(|ui| {
-                values_ui(ui, &info);
-                let group = match &causes {
-                    Known::Found(causes) => causes.group_of(info.index),
-                    _ => None,
-                };
-                causes_ui(ui, &causes, group, cause, requests);
-            });
+            ui.vertical(|ui| values_ui(ui, &info));
             ui.add_space(12.0);
             ui.vertical(|ui| {
                 taps_ui(ui, &info);
@@ -45,6 +47,11 @@ pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, reque
                 operands_ui(ui, &info);
             });
         });
+        let group = match &causes {
+            Known::Found(causes) => causes.group_of(info.index),
+            _ => None,
+        };
+        causes_ui(ui, &causes, group, cause, requests);
         egui::CollapsingHeader::new("How the values come about").show(ui, |ui| match &detail {
             Ok(detail) => {
                 // The window's font has no arrow.
@@ -92,57 +99,56 @@ fn mono(text: impl Into<String>) -> RichText {
 }
 
 fn values_ui(ui: &mut Ui, info: &SampleInfo) {
-    Grid::new("values").num_columns(7).striped(true).spacing([12.0, 3.0]).show(ui, |ui| {
-        for head in ["", "", "word", "hex float", "decimal", "ULP", "got - expected"] {
+    let bad = theme::verdict(Some(Verdict::Mismatch), ui.visuals());
+    Grid::new("values").num_columns(6).striped(true).spacing([12.0, 3.0]).show(ui, |ui| {
+        for head in ["", "", "word", "hex float", "decimal", "ULP, error"] {
             ui.label(RichText::new(head).weak().small());
         }
         ui.end_row();
         for (channel, name) in info.channels.iter().zip(["X", "Y", "Z", "W"]) {
-            let bad = theme::verdict(Some(crate::model::outcome::Verdict::Mismatch), ui.visuals());
-            for (line, bits) in [("got", channel.got), ("expected", channel.expected)] {
-                let colour = |text: RichText| if channel.distance.is_some() { text.color(bad) } else { text };
-                ui.label(RichText::new(if line == "got" { name } else { "" }).strong());
-                ui.weak(line);
-                match bits {
-                    None => {
-                        let missing = if line == "got" { "no result" } else { "not measured" };
-                        ui.weak(missing);
-                        ui.label("");
-                        ui.label("");
-                    }
-                    Some(bits) => {
-                        ui.label(colour(mono(word(bits))));
-                        ui.label(colour(mono(if info.number == Number::Float {
-                            hex_float(bits)
-                        } else {
-                            String::new()
-                        })));
-                        ui.label(colour(mono(decimal(bits, info.number))));
-                    }
+            let differs = channel.distance.is_some();
+            ui.strong(name);
+            ui.weak("got");
+            word_ui(ui, channel.got, "no result", info.number, differs.then_some(bad));
+            match (channel.distance, channel.got.zip(channel.expected)) {
+                (Some(distance), _) => ui.label(mono(ulp(distance)).color(bad)),
+                (None, Some(_)) => ui.label(mono("0").weak()),
+                (None, None) => ui.label(""),
+            };
+            ui.end_row();
+            ui.label("");
+            ui.weak("expected");
+            word_ui(ui, channel.expected, "not measured", info.number, differs.then_some(bad));
+            match channel.got.zip(channel.expected) {
+                Some((got, expected)) if differs => {
+                    let error = value(got, info.number) - value(expected, info.number);
+                    ui.label(mono(format!("{error:+.3e}")).color(bad)).on_hover_text("got - expected");
                 }
-                match (line, channel.distance, channel.got.zip(channel.expected)) {
-                    ("got", Some(distance), Some((got, expected))) => {
-                        ui.label(mono(ulp(distance)).color(bad));
-                        ui.label(
-                            mono(format!("{:.3e}", value(got, info.number) - value(expected, info.number))).color(bad),
-                        );
-                    }
-                    ("got", None, Some(_)) => {
-                        ui.label(mono("0").weak());
-                        ui.label("");
-                    }
-                    _ => {
-                        ui.label("");
-                        ui.label("");
-                    }
+                _ => {
+                    ui.label("");
                 }
-                ui.end_row();
             }
+            ui.end_row();
         }
     });
 }
 
-/// The causes of the dispatch, the selected sample's first.
+/// A word, its hexadecimal float and its decimal, in three cells.
+fn word_ui(ui: &mut Ui, bits: Option<u32>, missing: &str, number: Number, colour: Option<egui::Color32>) {
+    let Some(bits) = bits else {
+        ui.weak(missing);
+        ui.label("");
+        ui.label("");
+        return;
+    };
+    let hex = if number == Number::Float { hex_float(bits) } else { String::new() };
+    for text in [word(bits), hex, decimal(bits, number)] {
+        let text = mono(text);
+        ui.label(if let Some(colour) = colour { text.color(colour) } else { text });
+    }
+}
+
+/// The causes of the dispatch; `group` is the selected sample's.
 fn causes_ui(ui: &mut Ui, causes: &Known, group: Option<usize>, stepped: usize, requests: &mut Vec<Request>) {
     let causes = match causes {
         Known::Nothing => return,
@@ -173,11 +179,6 @@ fn causes_ui(ui: &mut Ui, causes: &Known, group: Option<usize>, stepped: usize, 
         Known::Found(causes) => causes,
     };
     ui.add_space(6.0);
-    if let Some((label, _)) = group.and_then(|group| causes.groups().nth(group)) {
-        ui.strong("Cause");
-        ui.label(mono(label));
-        ui.add_space(4.0);
-    }
     ui.strong("Causes in this dispatch").on_hover_text("Click one to step through its samples with N and P");
     for (n, (label, samples)) in causes.groups().enumerate() {
         ui.horizontal(|ui| {

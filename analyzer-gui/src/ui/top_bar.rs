@@ -111,9 +111,11 @@ fn choice_ui(ui: &mut Ui, session: &mut Session, bar: &mut TopBar) {
         .response
         .accessible_name("Path")
         .on_hover_text("What computes the result");
-    let resolved = session.profile().map_or_else(|_| choice.profile.to_string(), |profile| profile.name.to_owned());
     let shown = match &choice.profile {
-        ProfileChoice::OfOracle => format!("profile {resolved} (oracle's)"),
+        ProfileChoice::OfOracle => match session.profile() {
+            Ok(profile) => format!("profile {} (oracle's)", profile.name),
+            Err(_) => "profile of the oracle".to_owned(),
+        },
         ProfileChoice::Named(name) => format!("profile {name}"),
     };
     egui::ComboBox::from_id_salt("profile")

@@ -23,10 +23,16 @@ pub fn trace(name: &str) -> PathBuf {
 
 /// A window on files, on the reference path, with nothing stored.
 pub fn window(args: Args) -> Harness<'static, AnalyzerApp> {
+    window_in(args, egui::Theme::Dark)
+}
+
+/// As [`window`], in a colour scheme.
+pub fn window_in(args: Args, theme: egui::Theme) -> Harness<'static, AnalyzerApp> {
     let args = Args { path: args.path.or(Some(ReplayPath::Reference)), fresh: true, ..args };
     let mut harness = Harness::builder()
         .with_size([1600.0, 1000.0])
         .with_max_steps(400)
+        .with_theme(theme)
         .renderer(renderer::Software::default())
         .build_eframe(|creation| AnalyzerApp::new(creation, &args, Instant::now()).expect("threads"));
     settle(&mut harness);
