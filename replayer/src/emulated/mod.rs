@@ -7,8 +7,8 @@
 
 pub mod code;
 pub mod decode;
-mod filter;
 pub(crate) mod module;
+mod sampling;
 pub mod specialization;
 
 use std::{
