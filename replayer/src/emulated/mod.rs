@@ -21,7 +21,7 @@ use capture_format::{Coords, Op};
 use crate::{
     execute::{Binding, ExecuteError, Executor, Image, ImageDim, Job, Module, Resource},
     path::Failure,
-    reference::operands::OperandLayout,
+    reference::{cube::with_faces, operands::OperandLayout},
     refusal::Refusal,
     rules::Rules,
     state::{State, View},
@@ -91,6 +91,7 @@ pub fn run(
     if expected != texels.len() as u64 {
         return Err(crate::reference::texel_count_refusal(&state.extent, texels.len()).into());
     }
+    let coords = &*with_faces(&rules, state, coords);
     OperandLayout::new(state, coords)?;
     let module = module(&ModuleKey::of(state, rules))?;
     let operands = in_module_order(state, coords);

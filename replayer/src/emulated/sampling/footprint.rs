@@ -15,7 +15,7 @@ use crate::{
         coordinate::Rounding,
         cube::{NEIGHBOURS, Neighbour},
     },
-    rules::{LayerRounding, TruncCoord},
+    rules::{CubeCorner, LayerRounding, TruncCoord},
     state::View,
 };
 
@@ -192,7 +192,10 @@ impl Emitter<'_> {
                         let code = &mut *self.code;
                         let a: [I; 3] = std::array::from_fn(|n| code.select(corner, across_s[n], place[n]));
                         let b: [I; 3] = std::array::from_fn(|n| code.select(corner, across_t[n], place[n]));
-                        let others = [word_at(self, a), word_at(self, b)];
+                        let others = match self.rules.cube_corner {
+                            CubeCorner::Average => [word_at(self, a), word_at(self, b)],
+                            CubeCorner::OwnFace | CubeCorner::Shares => [word; 2],
+                        };
                         Tap { word, border, corner: Some((corner, others)) }
                     })
                     .collect()

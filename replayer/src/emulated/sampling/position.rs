@@ -227,10 +227,6 @@ impl Emitter<'_> {
             let below = code.i_sub(minus, texel);
             let low = code.select(mirror_once, below, zero);
             let limited = code.i_clamp(fixed, low, last);
-            let minus_texel = code.i(-(1 << bits));
-            let (after, before) = (code.i_lt(minus_texel, limited), code.i_lt(limited, zero));
-            let between = code.b_and(after, before);
-            let limited = code.select(between, zero, limited);
             let limit = code.b_or(edge, mirror_once);
             fixed = code.select(limit, limited, fixed);
         }
@@ -265,9 +261,6 @@ impl Emitter<'_> {
             let below = code.f_sub(minus_one, last);
             let low = code.select(mirror_once, below, zero);
             let limited = code.f_clamp(moved, low, last);
-            let (after, before) = (code.f_lt(minus_one, limited), code.f_lt(limited, zero));
-            let between = code.b_and(after, before);
-            let limited = code.select(between, zero, limited);
             let limits = code.b_or(edge, mirror_once);
             t = code.select(limits, limited, t);
             limit = Some(limits);

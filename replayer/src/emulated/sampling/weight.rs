@@ -2,8 +2,9 @@
 
 use super::{AxisTaps, Emitter, LevelTaps, Levels, map_taps};
 use crate::{
-    emulated::code::{B, Code, D, U},
-    rules::{WeightScheme, ZeroWeightTaps},
+    emulated::code::{B, Code, D, U, Value},
+    rules::{CubeCorner, WeightScheme, ZeroWeightTaps},
+    state::View,
 };
 
 impl Emitter<'_> {
@@ -51,7 +52,75 @@ impl Emitter<'_> {
         [code.f_ge(axis.weight, one), code.f_eq(axis.weight, zero)]
     }
 
+    /// Integer weights of a level's taps: see [`crate::reference::blend::numerators`].
     pub(super) fn numerators(&mut self, level: &LevelTaps, levels: &Levels, m: usize) -> Numerators {
+        let numerators = self.tap_numerators(level, levels, m);
+        if self.view != View::Cube || self.rules.cube_corner != CubeCorner::Shares {
+            return numerators;
+        }
+        match numerators {
+            Numerators::Integers(mut all) => {
+                let (none, one, factor, shift) = (self.code.u(0), self.code.u(1), self.code.u(0x5556), self.code.u(16));
+                self.share_corner(
+                    level,
+                    &mut all[0],
+                    none,
+                    |code, whole| {
+                        // A third of at most 257, rounded down: the product's fraction never reaches the next whole.
+                        let product = code.u_add(whole, one);
+                        let product = code.u_mul(product, factor);
+                        let third = code.u_shr(product, shift);
+                        let rest = code.u_sub(whole, third);
+                        (third, code.u_sub(rest, third))
+                    },
+                    Code::u_add,
+                );
+                Numerators::Integers(all)
+            }
+            Numerators::Reals(mut all) => {
+                let (none, one, factor) = (self.code.d(0.0), self.code.d(1.5), self.code.d(1.0 / 3.0));
+                self.share_corner(
+                    level,
+                    &mut all[0],
+                    none,
+                    |code, whole| {
+                        // A half more than the whole number keeps the product away from whole thirds.
+                        let product = code.d_add(whole, one);
+                        let product = code.d_mul(product, factor);
+                        let third = code.d_floor(product);
+                        let rest = code.d_sub(whole, third);
+                        (third, code.d_sub(rest, third))
+                    },
+                    Code::d_add,
+                );
+                Numerators::Reals(all)
+            }
+        }
+    }
+
+    /// Moves the weight of the place beyond a cube's corner to the texels around it.
+    fn share_corner<T: Value>(
+        &mut self,
+        level: &LevelTaps,
+        slice: &mut [Vec<T>],
+        none: T,
+        shares: impl Fn(&mut Code, T) -> (T, T),
+        add: impl Fn(&mut Code, T, T) -> T,
+    ) {
+        let before = slice.to_vec();
+        for (y, x) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let Some((corner, _)) = level.taps[0][y][x].corner else { continue };
+            let code = &mut *self.code;
+            let (third, rest) = shares(code, before[y][x]);
+            slice[y][x] = code.select(corner, none, slice[y][x]);
+            for (y, x, share) in [(1 - y, x, third), (y, 1 - x, third), (1 - y, 1 - x, rest)] {
+                let share = code.select(corner, share, none);
+                slice[y][x] = add(code, slice[y][x], share);
+            }
+        }
+    }
+
+    fn tap_numerators(&mut self, level: &LevelTaps, levels: &Levels, m: usize) -> Numerators {
         let bits = self.rules.subtexel_bits.bits().unwrap_or(8);
         if self.rules.weight_scheme == WeightScheme::Product {
             let along = |emitter: &mut Self, step: U, bits: u32| -> [D; 2] {
@@ -69,41 +138,46 @@ impl Emitter<'_> {
             }));
         }
         let whole = self.code.u(256);
-        let [first, second] = self.split(whole, levels.step, 8);
+        let second = self.share(whole, levels.step, 8);
+        let first = self.code.u_sub(whole, second);
         let total = if m == 0 { first } else { second };
         let slices = match level.axes.get(2) {
-            Some(z) => self.split(total, z.step, bits).to_vec(),
+            Some(z) => {
+                let rest = self.rest(z.step, bits);
+                let first = self.share(total, rest, bits);
+                vec![first, self.code.u_sub(total, first)]
+            }
             None => vec![total],
         };
         let integers = slices
             .into_iter()
             .map(|slice| {
-                let [c0, c1] = self.split(slice, level.axes[0].step, bits);
+                let c1 = self.share(slice, level.axes[0].step, bits);
+                let c0 = self.code.u_sub(slice, c1);
                 let Some(y) = level.axes.get(1) else { return vec![vec![c0, c1]] };
-                let code = &mut *self.code;
-                let (whole, half, shift) = (code.u(1 << bits), code.u(1 << (bits - 1)), code.u(bits));
-                let rest = code.u_sub(whole, y.step);
-                let share = |code: &mut Code, total: U, part: U| {
-                    let product = code.u_mul(total, part);
-                    let product = code.u_add(product, half);
-                    code.u_shr(product, shift)
-                };
-                let r00 = share(code, c0, rest);
-                let r11 = share(code, c1, y.step);
-                let (r01, r10) = (code.u_sub(c0, r00), code.u_sub(c1, r11));
+                let rest = self.rest(y.step, bits);
+                let r00 = self.share(c0, rest, bits);
+                let r11 = self.share(c1, y.step, bits);
+                let (r01, r10) = (self.code.u_sub(c0, r00), self.code.u_sub(c1, r11));
                 vec![vec![r00, r10], vec![r01, r11]]
             })
             .collect();
         Numerators::Integers(integers)
     }
 
-    fn split(&mut self, total: U, step: U, bits: u32) -> [U; 2] {
+    /// A part of a total, rounded half up.
+    fn share(&mut self, total: U, part: U, bits: u32) -> U {
         let code = &mut *self.code;
         let (half, shift) = (code.u(1 << (bits - 1)), code.u(bits));
-        let product = code.u_mul(total, step);
+        let product = code.u_mul(total, part);
         let product = code.u_add(product, half);
-        let second = code.u_shr(product, shift);
-        [code.u_sub(total, second), second]
+        code.u_shr(product, shift)
+    }
+
+    /// The first tap's part along an axis.
+    fn rest(&mut self, step: U, bits: u32) -> U {
+        let whole = self.code.u(1 << bits);
+        self.code.u_sub(whole, step)
     }
 
     /// log2 of the whole of [`Self::numerators`].
