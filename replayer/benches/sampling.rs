@@ -2,12 +2,12 @@
 //!
 //! Run with `cargo bench -p replayer --bench sampling`. Needs a Vulkan device: lavapipe for the figures of the README.
 
-use std::{hint::black_box, time::Duration};
+use std::{hint::black_box, num::NonZeroU32, time::Duration};
 
 use capture_format::{Column, Coords, Dispatch, Op, TexelFormat};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use replayer::{
-    execute::vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions},
+    execute::vulkan::{DeviceKind, DeviceSelection, MemoryMode, VulkanExecutor, VulkanOptions},
     generate::Random,
     path::{Path, evaluate},
     rules::Profile,
@@ -30,6 +30,13 @@ enum Work {
     /// 3D, linear along all axes, coordinates in scan order.
     Volume,
 }
+
+const WORKS: [(&str, Work); 4] = [
+    ("bilinear 2D, scan order", Work::Scan),
+    ("bilinear 2D, random order", Work::Scattered),
+    ("trilinear 2D, scan order", Work::Trilinear),
+    ("linear 3D, scan order", Work::Volume),
+];
 
 fn dispatch(work: Work) -> Dispatch {
     let mut random = Random::new(7, 0);
@@ -96,12 +103,7 @@ fn sampling(c: &mut Criterion) {
     let mut executor = VulkanExecutor::open(&DeviceSelection::Auto, &VulkanOptions::default()).expect(
         "the benchmark compares with a Vulkan device; install lavapipe (Debian: mesa-vulkan-drivers libvulkan1)",
     );
-    for (name, work) in [
-        ("bilinear 2D, scan order", Work::Scan),
-        ("bilinear 2D, random order", Work::Scattered),
-        ("trilinear 2D, scan order", Work::Trilinear),
-        ("linear 3D, scan order", Work::Volume),
-    ] {
+    for (name, work) in WORKS {
         let dispatch = dispatch(work);
         let mut group = c.benchmark_group(name);
         group
@@ -122,5 +124,45 @@ fn sampling(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, sampling);
+/// Dispatches in a measured run: a GPU's clocks rise within the first.
+const REPEATS: NonZeroU32 = NonZeroU32::new(200).unwrap();
+
+/// The dispatch alone, by the device's clock: everything is in the device's memory, nothing is transferred.
+fn kernels(c: &mut Criterion) {
+    let open = |options: &VulkanOptions| {
+        VulkanExecutor::open(&DeviceSelection::Auto, options).expect("the benchmark needs a Vulkan device")
+    };
+    let options = VulkanOptions { timestamps: true, memory: MemoryMode::Staged, ..VulkanOptions::default() };
+    let mut executor = open(&options);
+    if executor.device().kind != DeviceKind::Cpu {
+        executor = open(&VulkanOptions { repeats: REPEATS, ..options });
+    }
+    for (name, work) in WORKS {
+        let dispatch = dispatch(work);
+        let mut group = c.benchmark_group(format!("{name}, on the device"));
+        group
+            .throughput(Throughput::Elements(dispatch.sample_count()))
+            .sample_size(10)
+            .warm_up_time(Duration::from_secs(1))
+            .measurement_time(Duration::from_secs(3));
+        for path in [Path::Native, Path::Emulated] {
+            group.bench_function(path.name(), |b| {
+                b.iter_custom(|iterations| {
+                    (0..iterations)
+                        .map(|_| {
+                            let results = evaluate(&dispatch, path, &Profile::GFX1035, Some(&mut executor), false)
+                                .expect("it is modelled");
+                            black_box(results);
+                            let timing = executor.last_run_timing().and_then(|timing| timing.kernel);
+                            timing.expect("the compute queue has timestamps")
+                        })
+                        .sum()
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, sampling, kernels);
 criterion_main!(benches);

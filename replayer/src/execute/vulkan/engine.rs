@@ -30,7 +30,7 @@ pub struct RunTiming {
     pub total: Duration,
     /// From submission until the host knows of the end.
     pub submitted: Duration,
-    /// The dispatch alone, by GPU timestamps; `None` when they are off or the queue has none.
+    /// The dispatch alone (the mean of all repeats), by GPU timestamps; `None` when they are off or the queue has none.
     pub kernel: Option<Duration>,
 }
 
@@ -125,6 +125,8 @@ pub(super) struct Engine {
     /// The device is lost, for this reason.
     lost: Option<String>,
     pub(super) timing: Option<RunTiming>,
+    /// Dispatches a run.
+    repeats: u32,
     // Last, as the rest is made from it.
     pub(super) device: Arc<Device>,
 }
@@ -164,6 +166,7 @@ impl Engine {
             staging: Pool::new(&device, vk::BufferUsageFlags::TRANSFER_SRC, &[UPLOAD], "uploads"),
             readback: Pool::new(&device, vk::BufferUsageFlags::TRANSFER_DST, &[READBACK, UPLOAD], "reading outputs"),
             commands: Commands::new(&device, options.timestamps)?,
+            repeats: options.repeats.get(),
             timeout: options.timeout,
             run: 0,
             pending: false,
@@ -227,7 +230,11 @@ impl Engine {
             }
         });
         let results = results.collect::<Result<Vec<_>, _>>()?;
-        self.timing = Some(RunTiming { total: start.elapsed(), submitted, kernel: self.kernel_time()? });
+        self.timing = Some(RunTiming {
+            total: start.elapsed(),
+            submitted,
+            kernel: self.kernel_time()?.map(|all| all / self.repeats),
+        });
         Ok(results)
     }
 
@@ -377,8 +384,16 @@ impl Engine {
             }
         };
         stamp(0);
-        // SAFETY: recording; the group counts are within the limits, and what the pipeline uses is bound.
-        unsafe { device.cmd_dispatch(cmd, x, y, z) };
+        for repeat in 0..self.repeats {
+            if repeat > 0 {
+                let after = vk::MemoryBarrier::default()
+                    .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+                    .dst_access_mask(vk::AccessFlags::SHADER_WRITE);
+                barrier(device, cmd, SHADER, SHADER, after, &[]);
+            }
+            // SAFETY: recording; the group counts are within the limits, and what the pipeline uses is bound.
+            unsafe { device.cmd_dispatch(cmd, x, y, z) };
+        }
         stamp(1);
         let written = vk::MemoryBarrier::default().src_access_mask(vk::AccessFlags::SHADER_WRITE);
         if let Some(readback) = readback {

@@ -21,8 +21,15 @@ mod physical;
 mod pipeline;
 mod plan;
 mod sampler;
+mod statistics;
 
-use std::{mem::ManuallyDrop, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    mem::ManuallyDrop,
+    num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 pub use self::{
     descriptor_words::sampler_words,
@@ -34,6 +41,7 @@ pub use self::{
     },
     physical::{DeviceInfo, DeviceKind, DeviceSelection, FloatControls32},
     pipeline::PipelineCounts,
+    statistics::{Statistic, compile_statistics},
 };
 use self::{device::Device, engine::Engine, instance::Instance, physical::Physical};
 use super::{ExecuteError, Executor, ExecutorInfo, Job, Resource};
@@ -66,6 +74,9 @@ pub struct VulkanOptions {
     pub timeout: Duration,
     /// Records GPU timestamps around the dispatch, see [`RunTiming::kernel`].
     pub timestamps: bool,
+    /// How often a run dispatches, each after the one before: to measure what alone is over before a GPU's clocks have
+    /// risen. Only for modules that do not read what they write.
+    pub repeats: NonZeroU32,
     /// How the host reaches the device's buffers.
     pub memory: MemoryMode,
     /// File of the Vulkan loader; the system's when `None`.
@@ -80,6 +91,7 @@ impl Default for VulkanOptions {
             pipelines_kept: const { NonZeroUsize::MIN.saturating_add(4095) },
             timeout: Duration::from_secs(60),
             timestamps: false,
+            repeats: NonZeroU32::MIN,
             memory: MemoryMode::Auto,
             loader: None,
         }
