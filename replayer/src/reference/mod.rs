@@ -13,6 +13,7 @@ pub mod derivatives;
 pub mod footprint;
 pub mod image;
 pub mod lod;
+pub mod octagon;
 pub mod operands;
 
 use std::borrow::Cow;

@@ -6,6 +6,7 @@ mod channel;
 mod extreme;
 mod footprint;
 mod level;
+mod octagon;
 mod position;
 mod result;
 mod weight;
