@@ -131,10 +131,11 @@ pub fn numerators(rules: &Rules, weights: &[Weights; 2], corners: &Corners) -> (
 fn tap_numerators(rules: &Rules, weights: &[Weights; 2]) -> (Numerators, u32) {
     let mut result = [[[[0; 2]; 2]; 2]; 2];
     if rules.weight_scheme == WeightScheme::Product {
-        let bits = weights[0].iter().filter(|w| w.linear).map(|w| w.bits).sum();
+        // An axis with one tap counts with the whole, so that shares of a corner are rounded at the same place everywhere.
+        let bits = weights[0].iter().map(|w| w.bits).sum();
         let along = |w: &AxisWeight, tap: usize| -> u64 {
             match (w.linear, tap) {
-                (false, _) => 1,
+                (false, _) => 1 << w.bits,
                 (true, 0) => (1u64 << w.bits) - u64::from(w.step),
                 (true, _) => u64::from(w.step),
             }
