@@ -8,6 +8,7 @@ use rspirv::{
 use super::{
     code::{B, Code, D, F, I, U, Value},
     decode::{self, Format, FormatClass},
+    section::Stage,
     specialization::Slot,
 };
 use crate::{
@@ -20,7 +21,8 @@ use crate::{
     rules::{
         BorderSwizzle, CoordinateProduct, CubeCorner, EdgeClamp, ExplicitLodBias, HalfBorder, LayerRounding,
         LodDerivatives, LodRounding, LodRoundingStage, MinMaxTaps, MinifyFrom, MipNearest, MipNearestLod,
-        MipPointClamp, NanCoordinate, ResultRounding, Rules, TruncCoord, WeightScheme, ZFilterRule, ZeroWeightTaps,
+        MipPointClamp, NanCoordinate, ResultRounding, RuleId, Rules, TruncCoord, WeightScheme, ZFilterRule,
+        ZeroWeightTaps,
     },
     state::{Address, Filter, View},
 };
@@ -209,11 +211,17 @@ impl Emitter<'_> {
         let trunc = self.slot_is(Slot::TruncCoord, 1);
         let mut by_filter = |emitter: &mut Self, filter: Filter| {
             let (set, clear) = (rounding(emitter.rules, filter, true), rounding(emitter.rules, filter, false));
+            // What serves both kinds of filter alike goes by the one for linear.
+            let shared = (set, clear)
+                == (rounding(emitter.rules, Filter::Linear, true), rounding(emitter.rules, Filter::Linear, false));
+            let rule = if shared { RuleId::WeightRounding } else { RuleId::PointRounding };
+            let _section = emitter.code.section(rule);
             let clear_value = rounded(emitter, clear);
             if set == clear {
                 return (clear_value, set, clear);
             }
             let set_value = rounded(emitter, set);
+            let _section = emitter.code.section(RuleId::TruncCoord);
             (emitter.code.select(trunc, set_value, clear_value), set, clear)
         };
         let (point, point_set, point_clear) = by_filter(self, Filter::Point);
@@ -230,6 +238,7 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::coordinate::position`] and [`crate::reference::address::address`].
     fn axis(&mut self, axis: usize, bits: U, offset: Option<I>, size: I, linear: B) -> AxisTaps {
+        let _section = self.code.section(Stage::Position);
         let mut c = self.condition(bits);
         if self.view == View::Cube {
             let (one, two) = (self.code.f(1.0), self.code.f(2.0));
@@ -266,6 +275,7 @@ impl Emitter<'_> {
     }
 
     fn step_down(&mut self, c: F, size: I) -> F {
+        let _section = self.code.section(RuleId::CoordinateStep);
         let Some(bits) = self.rules.coordinate_step.bits() else { return c };
         let unnormalized = self.slot_is(Slot::Unnormalized, 1);
         let code = &mut *self.code;
@@ -287,6 +297,7 @@ impl Emitter<'_> {
     }
 
     fn half_border_limit(&mut self, axis: usize, s: F, size: F) -> F {
+        let _section = self.code.section(RuleId::HalfBorder);
         if self.rules.half_border != HalfBorder::CoordinateClamp {
             return s;
         }
@@ -304,6 +315,7 @@ impl Emitter<'_> {
     }
 
     fn exact_position(&mut self, axis: usize, c: F, size: I, linear: B) -> I {
+        let _section = self.code.section(RuleId::CoordinateProduct);
         let unnormalized = self.slot_is(Slot::Unnormalized, 1);
         let periodic = self.is_periodic(axis);
         let half = self.slot_is(Self::address_slot(axis), Address::HalfBorder as u32);
@@ -344,6 +356,7 @@ impl Emitter<'_> {
 
     /// Whether positions are clamped (by the rules), and in which of the modes that do (by the state).
     fn position_clamps(&mut self, axis: usize, linear: B) -> Option<[B; 2]> {
+        let _section = self.code.section(RuleId::EdgeClamp);
         if self.rules.edge_clamp != EdgeClamp::Position || self.gathers {
             return None;
         }
@@ -356,6 +369,7 @@ impl Emitter<'_> {
     }
 
     fn on_grid(&mut self, axis: usize, fixed: I, offset: Option<I>, size: I, linear: B) -> (I, U, F) {
+        let _section = self.code.section(RuleId::SubtexelBits);
         let bits = self.rules.subtexel_bits.bits().unwrap_or(8);
         let clamps = self.position_clamps(axis, linear);
         let code = &mut *self.code;
@@ -371,6 +385,7 @@ impl Emitter<'_> {
         };
         let mut fixed = code.i_sub(fixed, half);
         if let Some([edge, mirror_once]) = clamps {
+            let _section = code.section(RuleId::EdgeClamp);
             let (one, texel) = (code.i(1), code.i(1 << bits));
             let last = code.i_sub(size, one);
             let last = code.i_shl(last, shift);
@@ -397,6 +412,7 @@ impl Emitter<'_> {
     }
 
     fn unquantized(&mut self, axis: usize, s: F, offset: Option<I>, size: F, linear: B) -> (I, U, F) {
+        let _section = self.code.section(RuleId::SubtexelBits);
         let clamps = self.position_clamps(axis, linear);
         let code = &mut *self.code;
         let (zero, half, one) = (code.f(0.0), code.f(0.5), code.f(1.0));
@@ -404,6 +420,7 @@ impl Emitter<'_> {
         let mut t = code.f_sub(s, half);
         let mut limit = None;
         if let Some([edge, mirror_once]) = clamps {
+            let _section = code.section(RuleId::EdgeClamp);
             let last = code.f_sub(size, one);
             let moved = match offset {
                 Some(offset) => {
@@ -458,6 +475,7 @@ impl Emitter<'_> {
     }
 
     fn address(&mut self, axis: usize, index: I, size: I, size_f: F, linear: B) -> ([I; 2], [B; 2]) {
+        let _section = self.code.section(Stage::Address);
         let slot = Self::address_slot(axis);
         let periodic = self.is_periodic(axis);
         let mirror = self.slot_is(slot, Address::Mirror as u32);
@@ -514,6 +532,7 @@ impl Emitter<'_> {
     /// Sizes of a level along the axes: level 0's are queried and shifted, since llvmpipe's query takes the level of one
     /// invocation for all of a group.
     fn level_size(&mut self, level: U) -> Vec<I> {
+        let _section = self.code.section(Stage::Levels);
         let components = match self.view {
             View::D1 => 1,
             View::D1Array | View::D2 => 2,
@@ -537,6 +556,7 @@ impl Emitter<'_> {
     }
 
     fn fetch(&mut self, level: U, at: &[I]) -> U {
+        let _section = self.code.section(Stage::Fetch);
         let coordinate = if at.len() == 1 { at[0].id() } else { self.code.vector(at) };
         let uint = U::type_id(self.code);
         let vector = self.code.raw().type_vector(uint, 4);
@@ -556,6 +576,7 @@ impl Emitter<'_> {
     // --- levels -------------------------------------------------------------------------------------------------------
 
     fn quantize_lod(&mut self, lod: F) -> F {
+        let _section = self.code.section(RuleId::LodRounding);
         let rounding = match self.rules.lod_rounding {
             LodRounding::None => return lod,
             LodRounding::TowardZero => None,
@@ -586,6 +607,7 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::lod::levels`].
     fn levels(&mut self, inputs: &Inputs, explicit: bool) -> Levels {
+        let _section = self.code.section(Stage::Levels);
         let mut lod = match inputs.lod {
             Some(bits) => self.limited(bits, -LOD_LIMIT, LOD_LIMIT),
             None => self.code.f(0.0),
@@ -594,6 +616,7 @@ impl Emitter<'_> {
             lod = self.quantize_lod(lod);
         }
         if !explicit || self.rules.explicit_lod_bias == ExplicitLodBias::Added {
+            let _section = self.code.section(RuleId::ExplicitLodBias);
             let bias = self.slot_lod(Slot::LodBias, true);
             lod = self.code.f_add(lod, bias);
         }
@@ -618,10 +641,12 @@ impl Emitter<'_> {
         let last_level = self.slot(Slot::LastLevel);
         let code = &mut *self.code;
         let zero = code.f(0.0);
+        let section = code.section(RuleId::MinifyFrom);
         let minify = match self.rules.minify_from {
             MinifyFrom::AboveZero => code.f_gt(lod, zero),
             MinifyFrom::AtZero => code.f_ge(lod, zero),
         };
+        drop(section);
         let last = code.u_to_f(last_level);
         let in_view = code.f_clamp(lod, zero, last);
         let point_lod = match self.rules.mip_nearest_lod {
@@ -630,6 +655,7 @@ impl Emitter<'_> {
         };
         let mut nearest = self.nearest_level(point_lod);
         if self.rules.mip_point_clamp == MipPointClamp::ByField {
+            let _section = self.code.section(RuleId::MipPointClamp);
             let preclamp = self.slot_is(Slot::MipPointPreclamp, 1);
             let rounds = self.rules.mip_nearest_lod == MipNearestLod::Rounded
                 && self.rules.lod_rounding_stage == LodRoundingStage::Final;
@@ -666,6 +692,7 @@ impl Emitter<'_> {
     }
 
     fn nearest_level(&mut self, lod: F) -> F {
+        let _section = self.code.section(RuleId::MipNearest);
         match self.rules.mip_nearest {
             MipNearest::HalfUp => self.round_f(Rounding::HalfUp, lod),
             MipNearest::HalfDown => {
@@ -684,6 +711,7 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::derivatives::computed`].
     fn computed(&mut self, derivatives: &[Vec<U>; 2]) -> Computed {
+        let _section = self.code.section(RuleId::LodDerivatives);
         let base = self.slot(Slot::BaseLevel);
         let size = self.level_size(base);
         let unnormalized = self.slot_is(Slot::Unnormalized, 1);
@@ -719,6 +747,7 @@ impl Emitter<'_> {
         let eighth = code.f(0.125);
         let threshold = code.u_to_f(threshold);
         let threshold = code.f_mul(threshold, eighth);
+        let section = code.section(RuleId::AnisotropyRule);
         let mut log2_probes = limit;
         for k in (0..4u32).rev() {
             let ratio = code.f((1u32 << k) as f32);
@@ -731,6 +760,7 @@ impl Emitter<'_> {
             let takes = code.b_and(allowed, enough);
             log2_probes = code.select(takes, here, log2_probes);
         }
+        drop(section);
         let lod = self.half_log2(long);
         let code = &mut *self.code;
         let shares = code.u_to_f(log2_probes);
@@ -771,6 +801,7 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::footprint::layer`].
     fn layer(&mut self, operand: U) -> I {
+        let _section = self.code.section(RuleId::LayerRounding);
         let value = self.limited(operand, -1.0, 16384.0);
         let rounded = self.round_f(
             match self.rules.layer_rounding {
@@ -781,6 +812,7 @@ impl Emitter<'_> {
             value,
         );
         let rounded = if self.rules.trunc_coord == TruncCoord::Everywhere {
+            let _section = self.code.section(RuleId::TruncCoord);
             let trunc = self.slot_is(Slot::TruncCoord, 1);
             let cut = self.code.f_trunc(value);
             self.code.select(trunc, cut, rounded)
@@ -813,6 +845,7 @@ impl Emitter<'_> {
     // --- taps ---------------------------------------------------------------------------------------------------------
 
     fn level_taps(&mut self, level: U, inputs: &Inputs, layer: Option<I>, linear: B, slice_linear: B) -> LevelTaps {
+        let _section = self.code.section(Stage::Address);
         let size = self.level_size(level);
         let offsets: Vec<Option<I>> = (0..3).map(|axis| inputs.offset.map(|word| self.offset(word, axis))).collect();
         let axes: Vec<AxisTaps> = (0..self.view.axes())
@@ -857,6 +890,7 @@ impl Emitter<'_> {
 
     /// Taps on a cube: on the face itself, or across its edges when the cube is seamless.
     fn cube_taps(&mut self, level: U, axes: Vec<AxisTaps>, size: I, layer: I, linear: B) -> LevelTaps {
+        let _section = self.code.section(Stage::Address);
         let seamless = self.slot_is(Slot::CubeWrap, 1);
         let base = self.slot(Slot::BaseLayer);
         let code = &mut *self.code;
@@ -957,6 +991,7 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::operands::unpack_offset`].
     fn offset(&mut self, word: U, axis: usize) -> I {
+        let _section = self.code.section(Stage::Operands);
         let left = self.code.u(26 - 8 * axis as u32);
         let right = self.code.u(26);
         let signed = self.code.u_to_i(word);
@@ -982,10 +1017,12 @@ impl Emitter<'_> {
 
     /// A tap's four channels: before DST_SEL, or after it when the border colour does not go through it.
     fn channels(&mut self, tap: Tap) -> [F; 4] {
+        let _section = self.code.section(Stage::Decode);
         let [x, y, z] = self.decode(tap.word);
         let one = self.code.f(1.0);
         let mut channels = [x, y, z, one];
         if let (Some((corner, others)), CubeCorner::Average) = (tap.corner, self.rules.cube_corner) {
+            let _section = self.code.section(RuleId::CubeCorner);
             let others = others.map(|word| self.decode(word));
             let third = self.code.f(1.0 / 3.0);
             for (n, channel) in channels.iter_mut().enumerate().take(3) {
@@ -996,6 +1033,7 @@ impl Emitter<'_> {
             }
         }
         if self.rules.border_swizzle == BorderSwizzle::None {
+            let _section = self.code.section(RuleId::BorderSwizzle);
             let zero = self.code.f(0.0);
             channels = Self::SELECTS.map(|slot| self.select_channel(slot, zero, one, channels));
         }
@@ -1015,9 +1053,11 @@ impl Emitter<'_> {
     }
 
     fn integer_channels(&mut self, tap: Tap) -> [U; 4] {
+        let _section = self.code.section(Stage::Decode);
         let format = self.format();
         let mut channels = decode::integer(self.code, format, tap.word);
         if self.rules.border_swizzle == BorderSwizzle::None {
+            let _section = self.code.section(RuleId::BorderSwizzle);
             let (zero, one) = (self.code.u(0), self.code.u(1));
             channels = Self::SELECTS.map(|slot| self.select_channel(slot, zero, one, channels));
         }
@@ -1043,6 +1083,7 @@ impl Emitter<'_> {
 
     /// The average (or the smallest, or the largest) of the probes along the footprint's longer side.
     fn probes(&mut self, inputs: &Inputs, computed: &Computed, variables: Variables) -> [U; 4] {
+        let _section = self.code.section(RuleId::AnisotropyRule);
         let coordinates: Vec<F> = inputs.coordinates.iter().map(|&bits| self.condition(bits)).collect();
         let reduction = self.slot(Slot::Reduction);
         let minimum = self.slot_is(Slot::Reduction, 1);
@@ -1056,6 +1097,11 @@ impl Emitter<'_> {
         let share = code.u_shl(share, shift);
         let share = code.u_float(share);
         let several = code.u_gt(count, one);
+        // The first probe reads them, although it uses nothing of them.
+        let empty = code.f(0.0);
+        for sum in variables.sums {
+            code.store(sum, empty);
+        }
         let open = code.begin_loop(variables.counter, count);
         let index = open.index;
         let double = code.u_add(index, index);
@@ -1123,6 +1169,7 @@ impl Emitter<'_> {
 
     /// The channels of a sample at one place, before DST_SEL.
     fn filtered_at(&mut self, inputs: &Inputs, explicit: bool) -> [F; 4] {
+        let _section = self.code.section(Stage::Filter);
         let levels = self.levels(inputs, explicit);
         let linear_if = |emitter: &mut Self, slot| emitter.slot_is(slot, 1);
         let (mag, min) = (linear_if(self, Slot::Mag), linear_if(self, Slot::Min));
@@ -1157,6 +1204,7 @@ impl Emitter<'_> {
 
     /// DST_SEL, unless the taps have gone through it.
     fn output(&mut self, mut channels: [F; 4]) -> [U; 4] {
+        let _section = self.code.section(Stage::Output);
         if self.rules.border_swizzle == BorderSwizzle::DstSel {
             let (zero, one) = (self.code.f(0.0), self.code.f(1.0));
             channels = Self::SELECTS.map(|slot| self.select_channel(slot, zero, one, channels));
@@ -1165,6 +1213,7 @@ impl Emitter<'_> {
     }
 
     fn output_integer(&mut self, channels: [U; 4]) -> [U; 4] {
+        let _section = self.code.section(Stage::Output);
         if self.rules.border_swizzle == BorderSwizzle::None {
             return channels;
         }
@@ -1173,6 +1222,7 @@ impl Emitter<'_> {
     }
 
     fn slice_linear(&mut self, linear: B) -> B {
+        let _section = self.code.section(RuleId::ZFilterRule);
         if self.view != View::D3 || self.rules.z_filter == ZFilterRule::FollowsXy {
             return linear;
         }
@@ -1209,6 +1259,7 @@ impl Emitter<'_> {
 
     /// Adds a level's taps to the sums (or starts them).
     fn add_level(&mut self, sums: Option<[Sum; 4]>, level: &LevelTaps, levels: &Levels, m: usize) -> [Sum; 4] {
+        let _section = self.code.section(Stage::Filter);
         let numerators = if self.rules.fixed_point_weights() { Some(self.numerators(level, levels, m)) } else { None };
         let dead = self.dead_taps(level, numerators.as_ref());
         let zero = self.code.u(0);
@@ -1245,6 +1296,7 @@ impl Emitter<'_> {
 
     /// Which taps are left out of a blend; `None` when none are.
     fn dead_taps(&mut self, level: &LevelTaps, numerators: Option<&Numerators>) -> Option<Vec<Vec<Vec<B>>>> {
+        let _section = self.code.section(RuleId::ZeroWeightTaps);
         if self.rules.zero_weight_taps != ZeroWeightTaps::LeftOut {
             return None;
         }
@@ -1290,6 +1342,7 @@ impl Emitter<'_> {
     // --- weights ------------------------------------------------------------------------------------------------------
 
     fn numerators(&mut self, level: &LevelTaps, levels: &Levels, m: usize) -> Numerators {
+        let _section = self.code.section(RuleId::WeightScheme);
         let bits = self.rules.subtexel_bits.bits().unwrap_or(8);
         if self.rules.weight_scheme == WeightScheme::Product {
             let along = |emitter: &mut Self, step: U, bits: u32| -> [D; 2] {
@@ -1362,6 +1415,7 @@ impl Emitter<'_> {
         values: &[Vec<Vec<F>>],
         numerators: Option<&Numerators>,
     ) -> Sum {
+        let _section = self.code.section(RuleId::Accumulation);
         let mut sum = previous.unwrap_or_else(|| {
             let code = &mut *self.code;
             let (zero, no) = (code.f(0.0), code.b(false));
@@ -1491,6 +1545,7 @@ impl Emitter<'_> {
 
     /// Notes NaN and infinities among the taps that have a weight along every axis.
     fn note_special(&mut self, sum: &mut Sum, level: &LevelTaps, values: &[Vec<Vec<F>>]) {
+        let _section = self.code.section(RuleId::Accumulation);
         let left_out = self.rules.zero_weight_taps == ZeroWeightTaps::LeftOut;
         let weightless: Vec<[B; 2]> = level
             .axes
@@ -1535,6 +1590,7 @@ impl Emitter<'_> {
         values: &[Vec<Vec<F>>],
         numerators: Option<&Numerators>,
     ) -> (F, B) {
+        let _section = self.code.section(RuleId::MinMaxTaps);
         let minimum = self.slot_is(Slot::Reduction, 1);
         let all = self.rules.minmax_taps == MinMaxTaps::All;
         let mut weightless: Vec<[B; 2]> = level.axes.iter().map(|axis| self.weightless(axis)).collect();
@@ -1584,6 +1640,7 @@ impl Emitter<'_> {
 
     /// The filtered value of a channel.
     fn finish(&mut self, sum: Sum) -> F {
+        let _section = self.code.section(Stage::Filter);
         let blended = match sum.fp64 {
             Some(total) => {
                 let rounded = self.round_result(total);
@@ -1607,6 +1664,7 @@ impl Emitter<'_> {
 
     /// Rounds an FP32 value as results are; NaN and infinities stay.
     fn rounded(&mut self, value: F) -> F {
+        let _section = self.code.section(RuleId::ResultRounding);
         if self.rules.result_rounding == ResultRounding::Fp32 {
             return value;
         }
@@ -1680,6 +1738,7 @@ impl Emitter<'_> {
 
     /// `image_gather4*`.
     pub fn gather(&mut self, inputs: &Inputs, explicit: bool) -> [U; 4] {
+        let _section = self.code.section(Stage::Output);
         let lod = match &inputs.derivatives {
             Some(derivatives) => {
                 let computed = self.computed(derivatives);
@@ -1716,6 +1775,7 @@ impl Emitter<'_> {
 
     /// `image_load*`.
     pub fn load(&mut self, inputs: &Inputs) -> [U; 4] {
+        let _section = self.code.section(Stage::Address);
         let (base, last) = (self.slot(Slot::BaseLevel), self.slot(Slot::LastLevel));
         let zero = self.code.i(0);
         let mut inside = self.code.b(true);
@@ -1759,6 +1819,7 @@ impl Emitter<'_> {
         let word = self.fetch(level, &at);
         let border = self.code.b(false);
         let tap = Tap { word, border, corner: None };
+        let section = self.code.section(Stage::Decode);
         let integer = self.class == FormatClass::Integer;
         let format = self.format();
         let channels = match self.class {
@@ -1772,6 +1833,8 @@ impl Emitter<'_> {
                 [x, y, z, one].map(|c| self.code.f_bits(c))
             }
         };
+        drop(section);
+        let _section = self.code.section(Stage::Output);
         let none = self.code.u(0);
         let channels = channels.map(|c| self.code.select(inside, c, none));
         let one = if integer { one } else { self.code.u(1.0f32.to_bits()) };
@@ -1859,13 +1922,16 @@ fn remainder(code: &mut Code, index: I, period: I, period_f: F) -> I {
 
 /// See [`crate::reference::coordinate::condition`].
 pub fn condition(code: &mut Code, rules: &Rules, bits: U) -> F {
+    let _section = code.section(RuleId::NanCoordinate);
     let mask = code.u(0x7fff_ffff);
     let magnitude = code.u_and(bits, mask);
     let (smallest, largest) = (code.u(0x0080_0000), code.u(0x7f80_0000));
     let zero = code.u(0);
+    let section = code.section(RuleId::DenormalCoordinate);
     let denormal = code.u_lt(magnitude, smallest);
-    let nan = code.u_gt(magnitude, largest);
     let bits = code.select(denormal, zero, bits);
+    drop(section);
+    let nan = code.u_gt(magnitude, largest);
     let substitute = match rules.nan_coordinate {
         NanCoordinate::Zero => zero,
         NanCoordinate::Lowest => code.u(f32::NEG_INFINITY.to_bits()),
