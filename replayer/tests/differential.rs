@@ -75,9 +75,9 @@ fn reference_and_emulated_agree_on_random_dispatches() {
 
 #[test]
 fn the_embedded_executor_and_the_device_agree_on_random_dispatches() {
-    let generator = Generator::new(0xe_be, 120);
+    let generator = Generator::new(0xe_be, 100);
     let (mut vulkan, mut embedded) = (executor(), Embedded::new());
-    for index in 0..1_500 {
+    for index in 0..600 {
         let generated = generator.dispatch(index);
         let (dispatch, rules) = (&generated.dispatch, generated.profile.rules);
         let state = materialise(dispatch, &rules).unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));

@@ -40,8 +40,9 @@ fn every_module_gives_what_is_expected() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Modules whose results Vulkan prescribes, and which lavapipe computes in another way, with the reason.
-const LAVAPIPE_DIFFERS: &[(&str, &str)] = &[];
+/// Modules that Vulkan prescribes to run, and that are not run on lavapipe, with the reason.
+const NOT_ON_LAVAPIPE: &[(&str, &str)] =
+    &[("Exp2.f16", "Mesa 22.3 ends the process with a segmentation fault on exp2 of a 16-bit float")];
 
 /// How far off an inexact function may be: what Vulkan allows sine and cosine, the least exact of those in the modules.
 fn is_close(a: u32, b: u32) -> bool {
@@ -56,7 +57,7 @@ fn lavapipe_agrees_on_what_vulkan_prescribes() {
     let (mut ran, mut unsupported, mut wrong) = (0, vec![], vec![]);
     for case in modules::all() {
         // What Vulkan leaves open is each implementation's own.
-        if case.exactness == Exactness::Choice {
+        if case.exactness == Exactness::Choice || NOT_ON_LAVAPIPE.iter().any(|(name, _)| *name == case.name) {
             continue;
         }
         // A driver that crashes ends the process: --nocapture shows at which module.
@@ -70,7 +71,7 @@ fn lavapipe_agrees_on_what_vulkan_prescribes() {
                 };
                 let agrees =
                     words.len() == case.expected.len() && words.iter().zip(&case.expected).all(|(&a, &b)| same(a, b));
-                if !agrees && !LAVAPIPE_DIFFERS.iter().any(|(name, _)| *name == case.name) {
+                if !agrees {
                     wrong.push(format!("{}: got {words:x?}, expected {:x?}", case.name, case.expected));
                 }
             }
@@ -78,7 +79,10 @@ fn lavapipe_agrees_on_what_vulkan_prescribes() {
             Err(error) => wrong.push(format!("{}: {error}", case.name)),
         }
     }
-    println!("{ran} modules ran on {}; not: {unsupported:#?}", vulkan.device().name);
+    println!("{ran} modules ran on {}; not: {unsupported:#?}; {NOT_ON_LAVAPIPE:#?}", vulkan.device().name);
+    for (name, _) in NOT_ON_LAVAPIPE {
+        find(name);
+    }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(ran >= 300, "{ran}");
 }
