@@ -357,6 +357,8 @@ impl State {
             }
             RuleId::AnisotropyRule => self.anisotropy.is_some(),
             RuleId::CubeCorner => seamless && linear,
+            // Only where directions were recorded, of which a state does not know.
+            RuleId::CubeDirection => false,
         }
     }
 

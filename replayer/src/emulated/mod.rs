@@ -7,8 +7,8 @@
 
 pub mod code;
 pub mod decode;
-mod filter;
 pub(crate) mod module;
+mod sampling;
 pub mod section;
 pub mod specialization;
 
@@ -22,7 +22,7 @@ use capture_format::{Coords, Op};
 use crate::{
     execute::{Binding, ExecuteError, Executor, Image, ImageDim, Job, Module, Resource},
     path::Failure,
-    reference::operands::OperandLayout,
+    reference::{cube::with_faces, operands::OperandLayout},
     refusal::Refusal,
     rules::Rules,
     state::{State, View},
@@ -121,6 +121,7 @@ pub fn with_job<T>(
     if expected != texels.len() as u64 {
         return Err(crate::reference::texel_count_refusal(&state.extent, texels.len()).into());
     }
+    let coords = &*with_faces(&rules, state, coords);
     OperandLayout::new(state, coords)?;
     let module = module(&ModuleKey::of(state, rules))?;
     let operands = in_module_order(state, coords);

@@ -9,7 +9,7 @@ use rspirv::{
 use super::{
     ENTRY, ModuleKey, WORKGROUP,
     code::{Code, F, U, Value},
-    filter::{Emitter, Inputs, Variables, condition},
+    sampling::{Emitter, Inputs, Variables, condition},
     section::{Stage, listing},
     specialization::Slot,
 };

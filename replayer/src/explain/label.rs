@@ -77,6 +77,7 @@ pub fn label(rule: RuleId, state: Option<&State>) -> &'static str {
         RuleId::QuadDerivatives => "derivatives in a quad",
         RuleId::AnisotropyRule => "anisotropy",
         RuleId::CubeCorner => "cube corners",
+        RuleId::CubeDirection => "direction to face",
     }
 }
 
@@ -145,5 +146,6 @@ pub fn fields(rule: RuleId) -> &'static [DescriptorField] {
             list![S(SD::MAX_ANISO_RATIO), S(SD::ANISO_THRESHOLD), S(SD::XY_MAG_FILTER), S(SD::XY_MIN_FILTER)]
         }
         RuleId::CubeCorner => list![S(SD::DISABLE_CUBE_WRAP), T(ID::TYPE)],
+        RuleId::CubeDirection => list![T(ID::TYPE)],
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     reference::Sampler,
     refusal::Refusal,
     rules::{RuleChange, RuleId, Rules, TruncCoord},
-    state::{Address, Filter, Reduction, SliceFilter, State},
+    state::{Address, Filter, Reduction, SliceFilter, State, View},
 };
 
 /// A dispatch with the states that it has under the rules asked for so far.
@@ -72,6 +72,7 @@ impl<'a> Models<'a> {
             // The average of several probes is rounded, even if each is a single texel.
             RuleId::ResultRounding if state.anisotropy.is_some() => state.reduction == Reduction::Blend,
             RuleId::DenormalCoordinate => self.special.denormal,
+            RuleId::CubeDirection => state.view == View::Cube && self.dispatch.coords.index_of(Column::Rx).is_some(),
             // Where both taps are one texel, a blend by unequal weights need not give the texel back.
             RuleId::EdgeClamp => {
                 let clamps = |a: &Address| matches!(a, Address::Edge | Address::MirrorOnceEdge);

@@ -300,7 +300,7 @@ fn filtered(
 ) -> Filtered {
     let gather = state.op.kind == OpKind::Gather4;
     let cube = state.view == View::Cube;
-    let (shares, share_bits) = numerators(rules, &footprint.weights);
+    let (shares, share_bits) = numerators(rules, &footprint.weights, &footprint.corners);
     let levels = (0..footprint.level_count)
         .map(|m| {
             let level = footprint.resource_levels[m];
@@ -427,7 +427,7 @@ fn steps(rules: &Rules, state: &State, footprint: &Footprint, channel: usize, re
 
 /// The step from all taps to the result at once.
 fn sum_step(rules: &Rules, state: &State, footprint: &Footprint, channel: usize, result: u32) -> Step {
-    let (shares, bits) = numerators(rules, &footprint.weights);
+    let (shares, bits) = numerators(rules, &footprint.weights, &footprint.corners);
     let mut terms = Vec::new();
     for m in 0..footprint.level_count {
         for [x, y, z] in places(&footprint.weights[m]) {

@@ -75,7 +75,18 @@ impl Generator {
         let (image, size, layers) = sizes(&mut random, &state);
         let texels: Vec<u32> =
             (0..texel_count(size, layers, state.levels)).map(|_| texel(&mut random, state.format)).collect();
-        let columns = State::operands(state.op, state.view);
+        let mut columns = State::operands(state.op, state.view);
+        let by_direction = state.view == View::Cube
+            && state.op.kind != OpKind::Load
+            && state.op.lod != LodSource::Derivatives
+            && random.one_in(4);
+        if by_direction {
+            columns.retain(|column| !matches!(column, Column::S | Column::T | Column::Face));
+            columns.splice(..0, [Column::Rx, Column::Ry, Column::Rz]);
+            if layers > 6 {
+                columns.push(Column::Layer);
+            }
+        }
         let samples = self.grid[0] * self.grid[1];
         let mut words = Vec::with_capacity(samples as usize * columns.len());
         // With implicit derivatives half of the dispatches have coordinates in steps, as a surface gives them.
@@ -104,7 +115,7 @@ impl Generator {
                     Column::Lod | Column::Clamp => lod_operand(&mut random, state.levels),
                     Column::Bias => lod_operand(&mut random, 2),
                     Column::Offset => random.bits(),
-                    Column::Rx | Column::Ry | Column::Rz => random.uniform(-1.0, 1.0).to_bits(),
+                    Column::Rx | Column::Ry | Column::Rz => direction_operand(&mut random),
                     Column::Dudx | Column::Dvdx | Column::Dwdx | Column::Dudy | Column::Dvdy | Column::Dwdy => {
                         derivative(&mut random, size[0])
                     }
@@ -476,6 +487,15 @@ fn layer_operand(random: &mut Random, layers: u32) -> u32 {
         0 => special(random),
         1..=2 => (random.below(4 * layers) as f32 * 0.5 - 1.0).to_bits(),
         _ => random.uniform(-1.0, layers as f32 + 1.0).to_bits(),
+    }
+}
+
+/// A component of a direction: any size, and often as long as others.
+fn direction_operand(random: &mut Random) -> u32 {
+    match random.below(8) {
+        0 => special(random),
+        1 => random.pick(&[-1.0f32, 1.0, 0.5, -0.25]).to_bits(),
+        _ => random.uniform(-1.0, 1.0).to_bits(),
     }
 }
 

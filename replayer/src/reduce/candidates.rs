@@ -55,17 +55,25 @@ pub(super) enum Fill {
     Checker,
     /// One texel of ones, the rest zero.
     Single,
-    /// Words with many bits, all different; floats are near each other.
-    Noise,
-    /// Words with many bits, all different; floats are of any finite size.
-    Wide,
+    /// Words with many bits, all different, by a seed; floats are near each other.
+    Noise(u32),
+    /// Words with many bits, all different, by a seed; floats are of any finite size.
+    Wide(u32),
     /// What the original holds around the taps.
     Original,
 }
 
-pub(super) fn fills() -> [Fill; 5] {
-    [Fill::Single, Fill::Checker, Fill::Original, Fill::Noise, Fill::Wide]
+/// What is tried first, with simple texels before others.
+pub(super) const PLAIN_FILLS: [Fill; 5] =
+    [Fill::Single, Fill::Checker, Fill::Original, Fill::Noise(FIRST_SEED), Fill::Wide(FIRST_SEED)];
+
+/// What is tried where no small image shows the cause with those: a sum's last bits show for few texels.
+pub(super) fn more_fills() -> Vec<Fill> {
+    const SEEDS: u32 = 12;
+    (1..=SEEDS).map(|n| Fill::Wide(FIRST_SEED.wrapping_mul(2 * n + 1))).collect()
 }
+
+const FIRST_SEED: u32 = 0x9e37_79b9;
 
 /// A quad with an image of another shape: its samples stay as far apart in texels, and the first is at a few places.
 pub(super) fn quads_with_shape(
@@ -241,6 +249,11 @@ fn operand_rows(
             Column::Dudx | Column::Dudy => kept[at] = rescaled(word, old[0], small.size[0], &mut choices),
             Column::Dvdx | Column::Dvdy => kept[at] = rescaled(word, old[1], small.size[1], &mut choices),
             Column::Dwdx | Column::Dwdy => kept[at] = rescaled(word, old[2], small.size[2], &mut choices),
+            Column::Offset => {
+                // It would lead out of a small image, whatever the coordinates are.
+                centred[at] = 0;
+                choices.push(vec![0]);
+            }
             _ => choices.push(vec![0]),
         }
     }
@@ -330,7 +343,10 @@ fn fill_texels(
     let format = TexelFormat::from_code(ImageDescriptor::from_words(dispatch.image).format());
     let image = crate::reference::image::Image::new(extent.clone(), &dispatch.texels);
     let mut texels = Vec::new();
-    let mut noise = 0x9e37_79b9u32;
+    let mut noise = match fill {
+        Fill::Noise(seed) | Fill::Wide(seed) => seed,
+        Fill::Checker | Fill::Single | Fill::Original => 0,
+    };
     for level in 0..small.levels {
         let [width, height, depth] = small.level_size(level);
         let slices = depth * small.layers;
@@ -349,12 +365,12 @@ fn fill_texels(
                                 0
                             }
                         }
-                        Fill::Noise => {
+                        Fill::Noise(_) => {
                             noise = noise.wrapping_mul(0x0019_660d).wrapping_add(0x3c6e_f35f);
                             // Exponents of the small floats stay finite and near each other.
                             noise & 0x4fe7_f9fe | 0x6008_0100
                         }
-                        Fill::Wide => {
+                        Fill::Wide(_) => {
                             noise = noise.wrapping_mul(0x0019_660d).wrapping_add(0x3c6e_f35f);
                             // The generator's high bits are the good ones.
                             finite(format, noise.rotate_left(13))

@@ -14,12 +14,13 @@ use capture_format::{
 };
 
 use self::{
-    candidates::{fills, quads_with_shape, shapes, short_operands, with_shape},
+    candidates::{Fill, PLAIN_FILLS, more_fills, quads_with_shape, shapes, short_operands, with_shape},
     check::Check,
 };
 use crate::{
     explain::{Cause, ExplainError, Explanation, Subject, model::Models},
     path::Failure,
+    state::{Extent, View},
 };
 
 /// Computes a dispatch by the path under test.
@@ -195,12 +196,23 @@ fn rows(dispatch: &Dispatch, grid: [u32; 3], samples: &[usize]) -> Dispatch {
 /// original, and with many coordinates at once. Whether one was found.
 fn shrink(dispatch: &mut Dispatch, check: &mut Check<'_, '_>) -> Result<bool, ReduceError> {
     let Some((view, extent)) = check.geometry(dispatch) else { return Ok(false) };
+    Ok(shrink_with(&PLAIN_FILLS, view, &extent, dispatch, check)?
+        || shrink_with(&more_fills(), view, &extent, dispatch, check)?)
+}
+
+fn shrink_with(
+    fills: &[Fill],
+    view: View,
+    extent: &Extent,
+    dispatch: &mut Dispatch,
+    check: &mut Check<'_, '_>,
+) -> Result<bool, ReduceError> {
     let base_level = u32::from(ImageDescriptor::from_words(dispatch.image).base_level());
     let now = extent.texels();
     for shape in shapes(view, extent.levels).into_iter().filter(|shape| shape.texels(view) < now) {
-        for fill in fills() {
+        for &fill in fills {
             if dispatch.sample_count() != 1 {
-                for smaller in quads_with_shape(dispatch, view, &extent, base_level, shape, fill) {
+                for smaller in quads_with_shape(dispatch, view, extent, base_level, shape, fill) {
                     if check.accepts(&smaller)? {
                         *dispatch = smaller;
                         return Ok(true);
@@ -208,7 +220,7 @@ fn shrink(dispatch: &mut Dispatch, check: &mut Check<'_, '_>) -> Result<bool, Re
                 }
                 continue;
             }
-            let Some(batch) = with_shape(dispatch, view, &extent, base_level, shape, fill) else { continue };
+            let Some(batch) = with_shape(dispatch, view, extent, base_level, shape, fill) else { continue };
             for row in check.promising(&batch) {
                 let smaller = rows(&batch, [1, 1, 1], &[row]);
                 if check.accepts(&smaller)? {

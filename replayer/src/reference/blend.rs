@@ -1,6 +1,6 @@
 //! From taps and weights to a filtered value.
 
-use crate::rules::{MinMaxTaps, ResultRounding, Rules, WeightScheme, ZeroWeightTaps};
+use crate::rules::{CubeCorner, MinMaxTaps, ResultRounding, Rules, WeightScheme, ZeroWeightTaps};
 use crate::state::Reduction;
 
 /// Weights along one axis: of the second tap, on the grid and as FP32.
@@ -31,6 +31,9 @@ pub type Taps = [[[[f32; 2]; 2]; 2]; 2];
 /// The weights of a sample in one level: along x, y, z, and between the levels (the same in both).
 pub type Weights = [AxisWeight; 4];
 
+/// Row and column of the tap beyond a cube's corner, by level; `None` where all taps are texels or borders.
+pub type Corners = [Option<[usize; 2]>; 2];
+
 const X: usize = 0;
 const Y: usize = 1;
 const Z: usize = 2;
@@ -44,11 +47,11 @@ fn count(axis: &AxisWeight) -> usize {
 
 /// Blends the taps of one channel.
 #[must_use]
-pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2]) -> f32 {
+pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corners) -> f32 {
     match rules.accumulation.aligned_bits() {
-        Some(bits) => aligned(rules, taps, weights, bits),
+        Some(bits) => aligned(rules, taps, weights, corners, bits),
         None if rules.weight_scheme == WeightScheme::Totals => {
-            let (numerators, bits) = numerators(rules, weights);
+            let (numerators, bits) = numerators(rules, weights, corners);
             let mut sum = 0.0f32;
             for_each_tap(weights, |m, z, y, x| {
                 let numerator = numerators[m][z][y][x];
@@ -104,9 +107,28 @@ fn for_each_tap(weights: &[Weights; 2], mut visit: impl FnMut(usize, usize, usiz
     }
 }
 
-/// Integer weights of all taps `[level][slice][row][column]`, and log2 of the whole.
+/// Integer weights of all taps `[level][slice][row][column]`.
+pub type Numerators = [[[[u64; 2]; 2]; 2]; 2];
+
+/// Integer weights of all taps, and log2 of the whole.
 #[must_use]
-pub fn numerators(rules: &Rules, weights: &[Weights; 2]) -> ([[[[u64; 2]; 2]; 2]; 2], u32) {
+pub fn numerators(rules: &Rules, weights: &[Weights; 2], corners: &Corners) -> (Numerators, u32) {
+    let (mut result, bits) = tap_numerators(rules, weights);
+    if rules.cube_corner == CubeCorner::Shares {
+        for (level, corner) in result.iter_mut().zip(corners) {
+            let Some([y, x]) = *corner else { continue };
+            let slice = &mut level[0];
+            let whole = std::mem::take(&mut slice[y][x]);
+            let third = (whole + 1) / 3;
+            slice[1 - y][x] += third;
+            slice[y][1 - x] += third;
+            slice[1 - y][1 - x] += whole - 2 * third;
+        }
+    }
+    (result, bits)
+}
+
+fn tap_numerators(rules: &Rules, weights: &[Weights; 2]) -> (Numerators, u32) {
     let mut result = [[[[0; 2]; 2]; 2]; 2];
     if rules.weight_scheme == WeightScheme::Product {
         let bits = weights[0].iter().filter(|w| w.linear).map(|w| w.bits).sum();
@@ -126,29 +148,21 @@ pub fn numerators(rules: &Rules, weights: &[Weights; 2]) -> ([[[[u64; 2]; 2]; 2]
         return (result, bits);
     }
     // The whole is 256; each axis splits its total in two: levels first, then slices, columns, rows. Of a pair, the share
-    // of the second column is rounded, and in the rows the outer tap's.
-    let split = |total: u64, w: &AxisWeight| -> (u64, u64) {
-        if !w.linear {
-            return (total, 0);
-        }
-        let second = (total * u64::from(w.step) + (1 << (w.bits - 1))) >> w.bits;
-        (total - second, second)
+    // of the first slice or the second column is rounded, and in the rows the outer tap's.
+    let share = |total: u64, part: u64, w: &AxisWeight| (total * part + (1 << (w.bits - 1))) >> w.bits;
+    let first = |total: u64, w: &AxisWeight| {
+        if w.linear { share(total, (1 << w.bits) - u64::from(w.step), w) } else { total }
     };
-    let (l0, l1) = split(256, &weights[0][MIP]);
-    for (m, level) in [l0, l1].into_iter().enumerate() {
-        let (s0, s1) = split(level, &weights[m][Z]);
-        for (z, slice) in [s0, s1].into_iter().enumerate() {
-            let (c0, c1) = split(slice, &weights[m][X]);
-            let y = &weights[m][Y];
-            if y.linear {
-                let rest = (1u64 << y.bits) - u64::from(y.step);
-                let half = 1u64 << (y.bits - 1);
-                let r00 = (c0 * rest + half) >> y.bits;
-                let r11 = (c1 * u64::from(y.step) + half) >> y.bits;
-                result[m][z] = [[r00, c1 - r11], [c0 - r00, r11]];
-            } else {
-                result[m][z][0] = [c0, c1];
-            }
+    let second = |total: u64, w: &AxisWeight| if w.linear { share(total, u64::from(w.step), w) } else { 0 };
+    let l1 = second(256, &weights[0][MIP]);
+    for (m, level) in [256 - l1, l1].into_iter().enumerate() {
+        let [x, y, z, _] = &weights[m];
+        let s0 = first(level, z);
+        for (z, slice) in [s0, level - s0].into_iter().enumerate() {
+            let c1 = second(slice, x);
+            let c0 = slice - c1;
+            let (r00, r11) = (first(c0, y), second(c1, y));
+            result[m][z] = [[r00, c1 - r11], [c0 - r00, r11]];
         }
     }
     (result, 8)
@@ -175,8 +189,8 @@ fn has_weight(weights: &[Weights; 2], [m, z, y, x]: [usize; 4]) -> bool {
         && weights[m][X].has_weight(x)
 }
 
-fn aligned(rules: &Rules, taps: &Taps, weights: &[Weights; 2], fraction_bits: u32) -> f32 {
-    let (numerators, weight_bits) = numerators(rules, weights);
+fn aligned(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corners, fraction_bits: u32) -> f32 {
+    let (numerators, weight_bits) = numerators(rules, weights, corners);
     let used = |m: usize, z: usize, y: usize, x: usize| {
         numerators[m][z][y][x] != 0 || rules.zero_weight_taps == ZeroWeightTaps::Included
     };
@@ -250,9 +264,9 @@ pub fn round_result(rules: &Rules, value: f64) -> f32 {
 
 /// Smallest or largest tap of one channel. NaN taps are passed over unless all are NaN.
 #[must_use]
-pub fn reduce(rules: &Rules, reduction: Reduction, taps: &Taps, weights: &[Weights; 2]) -> f32 {
+pub fn reduce(rules: &Rules, reduction: Reduction, taps: &Taps, weights: &[Weights; 2], corners: &Corners) -> f32 {
     let mut best = f32::NAN;
-    let numerators = rules.fixed_point_weights().then(|| numerators(rules, weights).0);
+    let numerators = rules.fixed_point_weights().then(|| numerators(rules, weights, corners).0);
     for_each_tap(weights, |m, z, y, x| {
         let weighted = match &numerators {
             Some(numerators) => numerators[m][z][y][x] != 0,

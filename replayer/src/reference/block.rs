@@ -116,7 +116,7 @@ fn block<R: Constant>(plan: Plan, sampler: &Sampler<'_>, first: usize, out: &mut
     let state = sampler.state;
     let stride = sampler.layout.stride;
     let count = out.len() / 4;
-    let rows = &sampler.coords[first * stride..][..count * stride];
+    let rows = &sampler.words[first * stride..][..count * stride];
     let mut coordinates = [[0u32; LANES]; 3];
     let mut lods = [0u32; LANES];
     let places = sampler.layout.coordinate_places();

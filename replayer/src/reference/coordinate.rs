@@ -200,9 +200,6 @@ fn unquantized(rules: &Rules, axis: &Axis, s: f32) -> Position {
         let last = (axis.size - 1) as f32;
         let mirrored = axis.address == Address::MirrorOnceEdge;
         t = t.clamp(if mirrored { -last - 1.0 } else { 0.0 }, last);
-        if mirrored && t > -1.0 && t < 0.0 {
-            t = 0.0;
-        }
     }
     let index = t.floor();
     let offset = if axis.clamps_position(rules) { 0 } else { axis.offset };
@@ -239,13 +236,10 @@ fn on_grid(rules: &Rules, axis: &Axis, fixed: i32, bits: u32) -> Position {
     let mut fixed = fixed - (1 << (bits - 1));
     if axis.clamps_position(rules) {
         let last = (axis.size as i32 - 1) << bits;
-        // Mirrored about coordinate 0, half a texel before the first centre; between the two images of the first texel's
-        // centre there is nothing to blend.
+        // Mirrored about coordinate 0, half a texel before the first centre. Between the two images of that centre both
+        // taps are the first texel, with weights that can be seen in the sum's rounding.
         let mirrored = axis.address == Address::MirrorOnceEdge;
         fixed = fixed.clamp(if mirrored { -last - (1 << bits) } else { 0 }, last);
-        if mirrored && fixed > -(1 << bits) && fixed < 0 {
-            fixed = 0;
-        }
     }
     let step = fixed as u32 & ((1 << bits) - 1);
     Position { index: fixed >> bits, step, weight: step as f32 * (1.0 / (1u32 << bits) as f32) }

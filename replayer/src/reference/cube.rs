@@ -2,6 +2,16 @@
 //!
 //! The face coordinates are those of the cube instructions: `s`, `t` in 1..2 and the face number, +X, -X, +Y, -Y, +Z, -Z.
 
+use std::borrow::Cow;
+
+use capture_format::{Column, Coords, LodSource, OpKind};
+
+use crate::{
+    reference::footprint::whole_layer,
+    rules::{CubeDirection, Rules},
+    state::{State, View},
+};
+
 /// Which direction the s axis, the t axis and the outward normal of each face have: axis 0 to 2 (x, y, z) and sign.
 pub const FACES: [[(usize, i32); 3]; 6] = [
     [(2, -1), (1, -1), (0, 1)],
@@ -83,12 +93,23 @@ pub fn across_edges(face: u32, i: i32, j: i32, size: u32) -> Option<(u32, u32, u
     Some(if to.along_s { (to.face, along, across) } else { (to.face, across, along) })
 }
 
-/// Turns a direction into `s`, `t` (around 1.5) and face, as the cube instructions and the division around them do.
+/// Turns a direction (FP32 bits) into `s`, `t` (1 to 2) and face, as shaders do before a sampling instruction.
 ///
-/// The quotients are rounded once to FP32 (the hardware's reciprocal is not modelled), as FP32 bits.
+/// NaN counts as no extent; of equal extents z goes before y before x. A minor coordinate that comes out as NaN is in the
+/// face's middle.
 #[must_use]
-pub fn face_coordinates(direction: [f32; 3]) -> [u32; 3] {
-    let [x, y, z] = direction.map(f32::abs);
+pub fn face_coordinates(rules: &Rules, direction: [u32; 3]) -> [u32; 3] {
+    let direction = direction.map(flushed);
+    let extent = |value: f32| if value.is_nan() { -1.0 } else { value.abs() };
+    let direction = match rules.cube_direction {
+        CubeDirection::Quotient => direction,
+        CubeDirection::Reciprocal => {
+            let major = direction.iter().fold(f32::NAN, |most, value| most.max(value.abs()));
+            let reciprocal = flushed((1.0 / major).to_bits());
+            direction.map(|value| flushed((value * reciprocal).to_bits()))
+        }
+    };
+    let [x, y, z] = direction.map(extent);
     let axis = if z >= x && z >= y {
         2
     } else if y >= x {
@@ -99,15 +120,74 @@ pub fn face_coordinates(direction: [f32; 3]) -> [u32; 3] {
     let face = 2 * axis + usize::from(direction[axis] < 0.0);
     let [s, t, _] = FACES[face];
     let along = |(minor, sign): (usize, i32)| {
-        let quotient = f64::from(direction[minor]) * f64::from(sign) / (2.0 * f64::from(direction[axis].abs()));
-        (quotient as f32 + 1.5).to_bits()
+        let minor = f64::from(direction[minor]) * f64::from(sign);
+        let quotient = match rules.cube_direction {
+            CubeDirection::Quotient => f64::from((minor / f64::from(direction[axis].abs())) as f32),
+            CubeDirection::Reciprocal => minor,
+        };
+        let place = if quotient.is_nan() { 1.5 } else { quotient * 0.5 + 1.5 };
+        match rules.cube_direction {
+            CubeDirection::Quotient => (place as f32).to_bits(),
+            // Between two FP32 values nothing differs that a step of the coordinate grid could tell, when cut.
+            CubeDirection::Reciprocal => round_down(place).to_bits(),
+        }
     };
     [along(s), along(t), (face as f32).to_bits()]
+}
+
+/// A value without denormals.
+fn flushed(bits: u32) -> f32 {
+    let value = f32::from_bits(bits);
+    if value.is_subnormal() { 0.0f32.copysign(value) } else { value }
+}
+
+/// The largest FP32 value that is not above a positive value.
+fn round_down(value: f64) -> f32 {
+    let nearest = value as f32;
+    if f64::from(nearest) > value { nearest.next_down() } else { nearest }
+}
+
+/// Coordinates with `s t face` where `rx ry rz` (and the layer of a cube array) were recorded; others as they are.
+///
+/// Derivatives of a direction are not those of `s` and `t`: where they are given, the columns are left, to be refused.
+#[must_use]
+pub fn with_faces<'a>(rules: &Rules, state: &State, coords: &'a Coords) -> Cow<'a, Coords> {
+    let direction = [Column::Rx, Column::Ry, Column::Rz].map(|column| coords.index_of(column));
+    let ([Some(rx), Some(ry), Some(rz)], View::Cube) = (direction, state.view) else { return Cow::Borrowed(coords) };
+    if state.op.kind == OpKind::Load || state.op.lod == LodSource::Derivatives {
+        return Cow::Borrowed(coords);
+    }
+    let layer = coords.index_of(Column::Layer);
+    let mut columns = coords.columns.clone();
+    for (place, column) in [(rx, Column::S), (ry, Column::T), (rz, Column::Face)] {
+        columns[place] = column;
+    }
+    if let Some(layer) = layer {
+        columns.remove(layer);
+    }
+    let cubes = (state.last_layer + 1) / 6;
+    let mut words = Vec::with_capacity(coords.words.len());
+    for row in coords.words.chunks_exact(coords.columns.len()) {
+        let [s, t, face] = face_coordinates(rules, [row[rx], row[ry], row[rz]]);
+        let cube = layer.map_or(0, |at| whole_layer(rules, state.trunc_coord, row[at]).min(cubes.saturating_sub(1)));
+        let face = (f32::from_bits(face) + (8 * cube) as f32).to_bits();
+        for (at, &word) in row.iter().enumerate() {
+            match at {
+                _ if at == rx => words.push(s),
+                _ if at == ry => words.push(t),
+                _ if at == rz => words.push(face),
+                _ if Some(at) == layer => {}
+                _ => words.push(word),
+            }
+        }
+    }
+    Cow::Owned(Coords { columns, words: words.into() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::Profile;
 
     /// The centre of a texel as a point on the cube's surface, in halves of a texel.
     fn point(face: u32, i: i32, j: i32, size: i32) -> [i32; 3] {
@@ -141,21 +221,60 @@ mod tests {
         }
     }
 
+    fn on_face(rules: &Rules, direction: [f32; 3]) -> [f32; 3] {
+        face_coordinates(rules, direction.map(f32::to_bits)).map(f32::from_bits)
+    }
+
     #[test]
     fn directions_name_face_centres_and_ties_prefer_z_then_y() {
-        let centre = 1.5f32.to_bits();
-        for (direction, face) in [
-            ([1.0, 0.0, 0.0], 0.0f32),
-            ([-2.0, 0.0, 0.0], 1.0),
-            ([0.0, 3.0, 0.0], 2.0),
-            ([0.0, -1.0, 0.0], 3.0),
-            ([0.0, 0.0, 1.0], 4.0),
-            ([0.0, 0.0, -1.0], 5.0),
-        ] {
-            assert_eq!(face_coordinates(direction), [centre, centre, face.to_bits()]);
+        for rules in [Profile::GFX1035.rules, Profile::H200.rules] {
+            for (direction, face) in [
+                ([1.0, 0.0, 0.0], 0.0f32),
+                ([-2.0, 0.0, 0.0], 1.0),
+                ([0.0, 3.0, 0.0], 2.0),
+                ([0.0, -1.0, 0.0], 3.0),
+                ([0.0, 0.0, 1.0], 4.0),
+                ([0.0, 0.0, -1.0], 5.0),
+            ] {
+                assert_eq!(on_face(&rules, direction), [1.5, 1.5, face]);
+            }
+            assert_eq!(on_face(&rules, [1.0, 1.0, 1.0])[2], 4.0);
+            assert_eq!(on_face(&rules, [1.0, 1.0, 0.5])[2], 2.0);
+            assert_eq!(on_face(&rules, [0.5, 0.25, 1.0]), [1.75, 1.375, 4.0]);
         }
-        assert_eq!(f32::from_bits(face_coordinates([1.0, 1.0, 1.0])[2]), 4.0);
-        assert_eq!(f32::from_bits(face_coordinates([1.0, 1.0, 0.5])[2]), 2.0);
-        assert_eq!(face_coordinates([0.5, 0.25, 1.0]).map(f32::from_bits), [1.75, 1.375, 4.0]);
+    }
+
+    /// Faces that an H200 chose for directions that are no directions.
+    #[test]
+    fn special_directions_have_a_face() {
+        let (inf, nan) = (f32::INFINITY, f32::NAN);
+        for (direction, face) in [
+            ([0.0, 0.0, 0.0], 4.0f32),
+            ([0.0, 1.0, inf], 2.0),
+            ([1.0, nan, inf], 0.0),
+            ([0.5, inf, -inf], 0.0),
+            ([inf, -1.0, 0.5], 4.0),
+            ([-inf, -1.0, nan], 2.0),
+            ([nan, -1.0, 1e-40], 3.0),
+            ([nan, 1e-38, -1.0], 5.0),
+            ([0.0, -1e-45, 0.5], 4.0),
+            ([-1.0, 1e-45, nan], 1.0),
+            ([0.5, -3e38, 0.0], 4.0),
+            ([nan, nan, nan], 4.0),
+        ] {
+            let got = on_face(&Profile::H200.rules, direction);
+            assert_eq!(got[2], face, "{direction:?}");
+            assert!((1.0..=2.0).contains(&got[0]) && (1.0..=2.0).contains(&got[1]), "{direction:?} {got:?}");
+        }
+    }
+
+    #[test]
+    fn a_quotient_is_rounded_once_and_a_reciprocal_before() {
+        let (minor, major) = (0.7f32, 1.3f32);
+        let reciprocal = f64::from(minor * (1.0 / major)) * 0.5 + 1.5;
+        let [s, ..] = on_face(&Profile::H200.rules, [minor, 0.0, major]);
+        assert!(f64::from(s) <= reciprocal && reciprocal < f64::from(s.next_up()));
+        let quotient = (f64::from(minor / major) * 0.5 + 1.5) as f32;
+        assert_eq!(on_face(&Profile::EXACT.rules, [minor, 0.0, major])[0], quotient);
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     reference::{
         address::address,
-        blend::{AxisWeight, Weights},
+        blend::{AxisWeight, Corners, Weights},
         coordinate::{Axis, Position, Rounding, condition, position},
         cube::across_edges,
         image::Image,
@@ -47,6 +47,8 @@ pub struct Footprint {
     pub layer: u32,
     /// The taps, `[level][slice][row][column]`; those that are not read are all zero.
     pub taps: [[[[Tap; 2]; 2]; 2]; 2],
+    /// Row and column of the place beyond a cube's corner in each level read, where there is one.
+    pub corners: Corners,
     /// Weights along x, y, z and between levels. Those along an axis are the same in both levels only when the position is,
     /// so they are given by level.
     pub weights: [Weights; 2],
@@ -81,6 +83,7 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
         positions: [[Position { index: 0, step: 0, weight: 0.0 }; 3]; 2],
         layer,
         taps: Default::default(),
+        corners: [None; 2],
         weights: [[AxisWeight::default(); 4]; 2],
     };
     for m in 0..result.level_count {
@@ -130,6 +133,9 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
                         }
                         _ => Tap { texel: None, corner: false, word: 0, channels: state.border },
                     };
+                    if tap.corner {
+                        result.corners[m] = Some([y, x]);
+                    }
                     result.taps[m][z][y][x] = tap;
                 }
             }
@@ -181,16 +187,13 @@ fn cube_tap(rules: &Rules, state: &State, image: &Image<'_>, level: u32, layer: 
     }
 }
 
-/// The resource layer that a layer operand names.
+/// A layer operand as a whole number, 0 and up.
 #[inline(always)]
 #[must_use]
-pub fn layer(rules: &Rules, state: &State, operand: u32) -> u32 {
-    if !state.view.is_layered() {
-        return 0;
-    }
+pub fn whole_layer(rules: &Rules, trunc_coord: bool, operand: u32) -> u32 {
     // Limited first, so that rounding and the conversion are defined for every operand.
     let layer = condition(rules, operand).clamp(-1.0, 16384.0);
-    let layer = if state.trunc_coord && rules.trunc_coord == TruncCoord::Everywhere {
+    let layer = if trunc_coord && rules.trunc_coord == TruncCoord::Everywhere {
         layer.trunc()
     } else {
         match rules.layer_rounding {
@@ -199,7 +202,17 @@ pub fn layer(rules: &Rules, state: &State, operand: u32) -> u32 {
             LayerRounding::Floor => layer.floor(),
         }
     };
-    let layer = layer.max(0.0) as u32;
+    layer.max(0.0) as u32
+}
+
+/// The resource layer that a layer operand names.
+#[inline(always)]
+#[must_use]
+pub fn layer(rules: &Rules, state: &State, operand: u32) -> u32 {
+    if !state.view.is_layered() {
+        return 0;
+    }
+    let layer = whole_layer(rules, state.trunc_coord, operand);
     let layer = if state.view == View::Cube {
         // Face plus 8 times the cube; faces 6 and 7 do not exist and count as 5.
         let cube = (layer / 8).min((state.last_layer + 1) / 6 - 1);

@@ -15,6 +15,8 @@ pub mod image;
 pub mod lod;
 pub mod operands;
 
+use std::borrow::Cow;
+
 use capture_format::{Coords, LodSource, OpKind, TexelFormat};
 use rayon::prelude::*;
 
@@ -23,6 +25,7 @@ use crate::{
         blend::{Taps, blend, reduce, round_result},
         block::Plan,
         coordinate::condition,
+        cube::with_faces,
         derivatives::computed,
         footprint::{Footprint, Tap, footprint},
         image::Image,
@@ -40,7 +43,7 @@ pub struct Sampler<'a> {
     state: &'a State,
     image: Image<'a>,
     layout: OperandLayout,
-    coords: &'a [u32],
+    words: Cow<'a, [u32]>,
 }
 
 /// Samples that one task computes.
@@ -54,14 +57,19 @@ impl<'a> Sampler<'a> {
     pub fn new(rules: Rules, state: &'a State, texels: &'a [u32], coords: &'a Coords) -> Result<Self, Refusal> {
         let image =
             Image::new(state.extent.clone(), texels).ok_or_else(|| texel_count_refusal(&state.extent, texels.len()))?;
-        let layout = OperandLayout::new(state, coords)?;
-        Ok(Self { rules, state, image, layout, coords: coords.words.as_slice() })
+        let coords = with_faces(&rules, state, coords);
+        let layout = OperandLayout::new(state, &coords)?;
+        let words = match coords {
+            Cow::Borrowed(coords) => Cow::Borrowed(coords.words.as_slice()),
+            Cow::Owned(coords) => Cow::Owned(coords.words.to_vec()),
+        };
+        Ok(Self { rules, state, image, layout, words })
     }
 
     /// Number of samples.
     #[must_use]
     pub fn samples(&self) -> usize {
-        self.coords.len().checked_div(self.layout.stride).unwrap_or(0)
+        self.words.len().checked_div(self.layout.stride).unwrap_or(0)
     }
 
     /// All samples, four words each.
@@ -108,7 +116,7 @@ impl<'a> Sampler<'a> {
 
     fn row(&self, index: usize) -> &[u32] {
         let stride = self.layout.stride;
-        &self.coords[index * stride..][..stride]
+        &self.words[index * stride..][..stride]
     }
 
     /// The derivatives along x and y of a sample's coordinates: differences in its 2x2 quad of the grid.
@@ -209,8 +217,8 @@ impl<'a> Sampler<'a> {
             .each_ref()
             .map(|level| level.each_ref().map(|slice| slice.each_ref().map(|row| row.each_ref().map(value))));
         let result = match self.state.reduction {
-            Reduction::Blend => blend(&self.rules, &taps, &footprint.weights),
-            reduction => reduce(&self.rules, reduction, &taps, &footprint.weights),
+            Reduction::Blend => blend(&self.rules, &taps, &footprint.weights, &footprint.corners),
+            reduction => reduce(&self.rules, reduction, &taps, &footprint.weights, &footprint.corners),
         };
         result.to_bits()
     }

@@ -72,6 +72,8 @@ impl Rules {
             if self.lod_rounding == LodRounding::None {
                 return Some("weight-scheme totals and accumulation aligned need lod-rounding");
             }
+        } else if self.cube_corner == CubeCorner::Shares {
+            return Some("cube-corner shares needs weight-scheme totals or accumulation aligned");
         }
         None
     }

@@ -2,10 +2,10 @@
 
 use super::{
     Accumulation, AnisotropyRule, BorderMissingChannel, BorderPrecision, BorderSwizzle, CoordinateProduct,
-    CoordinateStep, CubeCorner, DenormalCoordinate, EdgeClamp, Evidence, EvidenceKind, ExplicitLodBias, HalfBorder,
-    LayerRounding, LodDerivatives, LodRounding, LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits, MipNearest,
-    MipNearestLod, MipPointClamp, NanCoordinate, PerfFields, PointRounding, QuadDerivatives, ResultRounding, RuleId,
-    Rules, SubtexelBits, TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
+    CoordinateStep, CubeCorner, CubeDirection, DenormalCoordinate, EdgeClamp, Evidence, EvidenceKind, ExplicitLodBias,
+    HalfBorder, LayerRounding, LodDerivatives, LodRounding, LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits,
+    MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, PerfFields, PointRounding, QuadDerivatives,
+    ResultRounding, RuleId, Rules, SubtexelBits, TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
 };
 
 /// One hardware's set of rules.
@@ -55,6 +55,7 @@ impl Profile {
             quad_derivatives: QuadDerivatives::Coarse,
             anisotropy: AnisotropyRule::PowersOfTwo,
             cube_corner: CubeCorner::Average,
+            cube_direction: CubeDirection::Quotient,
         },
     };
 
@@ -94,7 +95,8 @@ impl Profile {
             lod_derivatives: LodDerivatives::Length,
             quad_derivatives: QuadDerivatives::Coarse,
             anisotropy: AnisotropyRule::PowersOfTwo,
-            cube_corner: CubeCorner::Average,
+            cube_corner: CubeCorner::Shares,
+            cube_direction: CubeDirection::Reciprocal,
         },
     };
 
@@ -135,6 +137,7 @@ impl Profile {
             quad_derivatives: QuadDerivatives::Fine,
             anisotropy: AnisotropyRule::PowersOfTwo,
             cube_corner: CubeCorner::Average,
+            cube_direction: CubeDirection::Quotient,
         },
     };
 
@@ -258,6 +261,9 @@ fn gfx1035(rule: RuleId) -> Evidence {
             "PAL's anisoThreshold: min(2^ceil(log2(ratio - threshold)), limit) probes; where they lie is inferred",
         ),
         RuleId::CubeCorner => inferred("Vulkan's recommendation; not measured"),
+        RuleId::CubeDirection => inferred(
+            "the instructions take s, t and face; what a shader divides with is its own, and the quotient is the exact one",
+        ),
         RuleId::LayerRounding => {
             driver("Mesa inserts round-to-even on the layer for GFX10 because TRUNC_COORD would truncate it")
         }
@@ -297,7 +303,13 @@ fn h200(rule: RuleId) -> Evidence {
         RuleId::LodDerivatives | RuleId::QuadDerivatives | RuleId::AnisotropyRule => {
             inferred("Vulkan's definition; not measured")
         }
-        RuleId::CubeCorner => inferred("Vulkan's recommendation; not measured"),
+        RuleId::CubeCorner => {
+            measured("H200, driver 580.159.04: 2,655 corner samples on a cube's last level, each weight")
+        }
+        RuleId::CubeDirection => measured(
+            "H200, driver 580.159.04: 126,797 directions beside steps of 1/256 texel; 2.5 % of them tell that the \
+             reciprocal's last bit is not always the nearest",
+        ),
         RuleId::LayerRounding => measured("H200, driver 580.159.04: half up fails on 883 samples"),
     }
 }

@@ -347,5 +347,16 @@ rules! {
         Average = "average",
         /// The face's own texel at the corner.
         OwnFace = "own-face",
+        /// Nothing; its integer weight goes to the three texels around the corner: a third, rounded to the nearest, to each
+        /// of the two on other faces, and the rest to the face's own.
+        Shares = "shares",
+    }
+    /// How a direction becomes a place on a cube's face.
+    cube_direction: CubeDirection = "cube-direction" {
+        /// The quotient by the major coordinate, rounded once to FP32.
+        Quotient = "quotient",
+        /// The product with the FP32 reciprocal of the major coordinate, rounded to FP32; halved and centred without
+        /// rounding.
+        Reciprocal = "reciprocal",
     }
 }

@@ -1,0 +1,264 @@
+//! The weighted sum over a footprint, in each hardware's arithmetic.
+
+use rspirv::spirv::Word;
+
+use super::{
+    AxisTaps, Emitter, LevelTaps, Levels, MIN_BIASED_EXPONENT, Sum, Tap, each_tap, map_taps, weight::Numerators,
+};
+use crate::{
+    emulated::{
+        code::{B, Code, D, F, Value},
+        section::Stage,
+    },
+    rules::{RuleId, ZeroWeightTaps},
+};
+
+impl Emitter<'_> {
+    /// Adds a level's taps to the sums (or starts them).
+    pub(super) fn add_level(
+        &mut self,
+        sums: Option<[Sum; 4]>,
+        level: &LevelTaps,
+        levels: &Levels,
+        m: usize,
+    ) -> [Sum; 4] {
+        let _section = self.code.section(Stage::Filter);
+        let numerators = if self.rules.fixed_point_weights() { Some(self.numerators(level, levels, m)) } else { None };
+        let dead = self.dead_taps(level, numerators.as_ref());
+        let zero = self.code.u(0);
+        // Taps without weight read as zero, so that an infinity or NaN there does not matter.
+        let blended: Vec<Vec<Vec<[F; 4]>>> = map_taps(&level.taps, |at, tap| {
+            let tap = match dead.as_ref().map(|dead| dead[at[0]][at[1]][at[2]]) {
+                Some(dead) => {
+                    let alive = self.code.b_not(dead);
+                    Tap {
+                        word: self.code.select(dead, zero, tap.word),
+                        border: self.code.b_and(tap.border, alive),
+                        corner: tap
+                            .corner
+                            .map(|(corner, others)| (corner, others.map(|word| self.code.select(dead, zero, word)))),
+                    }
+                }
+                None => *tap,
+            };
+            self.channels(tap)
+        });
+        let reducible: Vec<Vec<Vec<[F; 4]>>> = map_taps(&level.taps, |_, tap| self.channels(*tap));
+        std::array::from_fn(|n| {
+            let previous = sums.map(|sums| sums[n]);
+            let values = map_taps(&blended, |_, channels| channels[n]);
+            let raw = map_taps(&reducible, |_, channels| channels[n]);
+            let mut sum = self.blend(previous, level, levels, &values, numerators.as_ref());
+            if self.rules.accumulation.aligned_bits().is_some() {
+                self.note_special(&mut sum, level, &raw);
+            }
+            (sum.best, sum.found) = self.reduce(previous, level, &raw, numerators.as_ref());
+            sum
+        })
+    }
+
+    pub(super) fn blend(
+        &mut self,
+        previous: Option<Sum>,
+        level: &LevelTaps,
+        levels: &Levels,
+        values: &[Vec<Vec<F>>],
+        numerators: Option<&Numerators>,
+    ) -> Sum {
+        let _section = self.code.section(RuleId::Accumulation);
+        let mut sum = previous.unwrap_or_else(|| {
+            let code = &mut *self.code;
+            let (zero, no) = (code.f(0.0), code.b(false));
+            Sum { fp32: zero, fp64: None, nan: no, infinity: no, negative_infinity: no, best: zero, found: no }
+        });
+        match (self.rules.accumulation.aligned_bits(), numerators) {
+            (Some(bits), Some(numerators)) => self.add_aligned(&mut sum, level, values, numerators, bits),
+            (None, Some(numerators)) => {
+                let scale = 1.0 / (1u64 << self.numerator_bits(level)) as f64;
+                each_tap(values, |at, &value| {
+                    let weight = match numerators {
+                        Numerators::Integers(all) => {
+                            let weight = self.code.u_to_f(all[at[0]][at[1]][at[2]]);
+                            let scale = self.code.f(scale as f32);
+                            self.code.f_mul(weight, scale)
+                        }
+                        Numerators::Reals(all) => {
+                            let scale = self.code.d(scale);
+                            let weight = self.code.d_mul(all[at[0]][at[1]][at[2]], scale);
+                            self.code.d_to_f(weight)
+                        }
+                    };
+                    let product = self.code.f_mul(value, weight);
+                    sum.fp32 = self.code.f_add(sum.fp32, product);
+                });
+            }
+            (_, None) => {
+                let slices: Vec<F> = values
+                    .iter()
+                    .map(|slice| {
+                        let rows: Vec<F> = slice.iter().map(|row| self.lerp(&level.axes[0], row)).collect();
+                        match level.axes.get(1) {
+                            Some(y) => self.lerp(y, &rows),
+                            None => rows[0],
+                        }
+                    })
+                    .collect();
+                let value = match level.axes.get(2) {
+                    Some(z) => self.lerp(z, &slices),
+                    None => slices[0],
+                };
+                sum.fp32 = match previous {
+                    // Only reached where the level's weight is above 0; it is below 1.
+                    Some(first) => self.weighted(levels.weight, first.fp32, value),
+                    None => value,
+                };
+            }
+        }
+        sum
+    }
+
+    /// `a (1-w) + b w`, or `a` for point. A tap without weight has become 0, so the formula leaves it out.
+    fn lerp(&mut self, axis: &AxisTaps, taps: &[F]) -> F {
+        let blended = self.weighted(axis.weight, taps[0], taps[1]);
+        self.code.select(axis.linear, blended, taps[0])
+    }
+
+    pub(super) fn weighted(&mut self, weight: F, a: F, b: F) -> F {
+        let code = &mut *self.code;
+        let one = code.f(1.0);
+        let rest = code.f_sub(one, weight);
+        let (a, b) = (code.f_mul(a, rest), code.f_mul(b, weight));
+        code.f_add(a, b)
+    }
+
+    fn add_aligned(
+        &mut self,
+        sum: &mut Sum,
+        level: &LevelTaps,
+        values: &[Vec<Vec<F>>],
+        numerators: &Numerators,
+        fraction_bits: u32,
+    ) {
+        let weight_bits = self.numerator_bits(level);
+        for (z, slice) in values.iter().enumerate() {
+            let code = &mut *self.code;
+            let (magnitude_mask, infinity_bits) = (code.u(0x7fff_ffff), code.u(0x7f80_0000));
+            let (shift, zero) = (code.u(23), code.f(0.0));
+            let mut largest = code.u(MIN_BIASED_EXPONENT);
+            let mut finite = Vec::new();
+            for &value in slice.iter().flatten() {
+                let bits = code.f_bits(value);
+                let magnitude = code.u_and(bits, magnitude_mask);
+                let special = code.u_ge(magnitude, infinity_bits);
+                let value = code.select(special, zero, value);
+                let exponent = code.u_shr(magnitude, shift);
+                largest = code.u_max(largest, exponent);
+                finite.push(value);
+            }
+            // 2^(fraction_bits - exponent), from its bits; special values give a scale that is not used.
+            let bias = code.u(254 + fraction_bits);
+            let exponent = code.u_sub(bias, largest);
+            let scale = code.u_shl(exponent, shift);
+            let scale = code.u_float(scale);
+            let mut total = None;
+            for (i, &value) in finite.iter().enumerate() {
+                let (y, x) = (i / slice[0].len(), i % slice[0].len());
+                let aligned = code.f_mul(value, scale);
+                let cut = code.f_trunc(aligned);
+                let cut = code.f_to_d(cut);
+                let weight = match numerators {
+                    Numerators::Integers(all) => code.u_to_d(all[z][y][x]),
+                    Numerators::Reals(all) => all[z][y][x],
+                };
+                let product = code.d_mul(cut, weight);
+                total = Some(match total {
+                    Some(total) => code.d_add(total, product),
+                    None => product,
+                });
+            }
+            let Some(total) = total else { continue };
+            // 2^(exponent - fraction_bits - weight_bits): the first part fits FP32, the rest is a constant.
+            let low = code.u(fraction_bits);
+            let exponent = code.u_sub(largest, low);
+            let unit = code.u_shl(exponent, shift);
+            let unit = code.u_float(unit);
+            let unit = code.f_to_d(unit);
+            let share = code.d(1.0 / (1u64 << weight_bits) as f64);
+            let unit = code.d_mul(unit, share);
+            let value = code.d_mul(total, unit);
+            sum.fp64 = Some(match sum.fp64 {
+                Some(before) => code.d_add(before, value),
+                None => value,
+            });
+        }
+    }
+
+    /// Notes NaN and infinities among the taps that have a weight along every axis.
+    fn note_special(&mut self, sum: &mut Sum, level: &LevelTaps, values: &[Vec<Vec<F>>]) {
+        let _section = self.code.section(RuleId::Accumulation);
+        let left_out = self.rules.zero_weight_taps == ZeroWeightTaps::LeftOut;
+        let weightless: Vec<[B; 2]> = level
+            .axes
+            .iter()
+            .map(|axis| {
+                let [first, second] = self.weightless(axis);
+                // A point axis has no second texel.
+                let point = self.code.b_not(axis.linear);
+                if left_out { [first, self.code.b_or(second, point)] } else { [self.code.b(false), point] }
+            })
+            .collect();
+        let code = &mut *self.code;
+        let (mask, infinity_bits) = (code.u(0x7fff_ffff), code.u(0x7f80_0000));
+        let negative_bits = code.u(f32::NEG_INFINITY.to_bits());
+        each_tap(values, |at, &value| {
+            let dead = weightless
+                .iter()
+                .zip([at[2], at[1], at[0]])
+                .map(|(axis, place)| axis[place])
+                .reduce(|a, b| code.b_or(a, b));
+            let Some(dead) = dead else { return };
+            let alive = code.b_not(dead);
+            let bits = code.f_bits(value);
+            let magnitude = code.u_and(bits, mask);
+            let nan = code.u_gt(magnitude, infinity_bits);
+            let positive = code.u_eq(bits, infinity_bits);
+            let negative = code.u_eq(bits, negative_bits);
+            for (flag, is) in
+                [(&mut sum.nan, nan), (&mut sum.infinity, positive), (&mut sum.negative_infinity, negative)]
+            {
+                let counts = code.b_and(is, alive);
+                *flag = code.b_or(*flag, counts);
+            }
+        });
+    }
+}
+
+impl Sum {
+    /// The values that a branch can change, with their types.
+    pub(super) fn values(&self, code: &Code) -> Vec<(Word, Word)> {
+        let float = F::type_id(code);
+        let boolean = B::type_id(code);
+        let mut values = vec![
+            (float, self.fp32.id()),
+            (boolean, self.nan.id()),
+            (boolean, self.infinity.id()),
+            (boolean, self.negative_infinity.id()),
+            (float, self.best.id()),
+            (boolean, self.found.id()),
+        ];
+        values.extend(self.fp64.map(|d| (D::type_id(code), d.id())));
+        values
+    }
+
+    pub(super) fn with_ids(&self, ids: &[Word]) -> Self {
+        Self {
+            fp32: F::from_id(ids[0]),
+            nan: B::from_id(ids[1]),
+            infinity: B::from_id(ids[2]),
+            negative_infinity: B::from_id(ids[3]),
+            best: F::from_id(ids[4]),
+            found: B::from_id(ids[5]),
+            fp64: self.fp64.map(|_| D::from_id(ids[6])),
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Levels of detail: clamps, bias, derivatives, and the levels with their weight.
+
+use rspirv::{dr::Operand, spirv::Op as SpirvOp};
+
+use super::{Computed, Emitter, Inputs, Levels};
+use crate::{
+    emulated::{
+        code::{F, I, U, Value},
+        section::Stage,
+        specialization::Slot,
+    },
+    reference::{
+        coordinate::Rounding,
+        derivatives::{LOG2_COEFFICIENTS, LOG2_LIMIT},
+        lod::LOD_LIMIT,
+    },
+    rules::{
+        ExplicitLodBias, LodDerivatives, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod,
+        MipPointClamp, RuleId,
+    },
+    state::View,
+};
+
+impl Emitter<'_> {
+    /// Sizes of a level along the axes: level 0's are queried and shifted, since llvmpipe's query takes the level of one
+    /// invocation for all of a group.
+    pub(super) fn level_size(&mut self, level: U) -> Vec<I> {
+        let _section = self.code.section(Stage::Levels);
+        let components = match self.view {
+            View::D1 => 1,
+            View::D1Array | View::D2 => 2,
+            View::D2Array | View::Cube | View::D3 => 3,
+        };
+        let int = I::type_id(self.code);
+        let ty = if components == 1 { int } else { self.code.raw().type_vector(int, components) };
+        let (zero, one) = (self.code.u(0), self.code.i(1));
+        let size = self.code.instruction(
+            SpirvOp::ImageQuerySizeLod,
+            ty,
+            vec![Operand::IdRef(self.image), Operand::IdRef(zero.id())],
+        );
+        (0..self.view.axes() as u32)
+            .map(|n| {
+                let whole = if components == 1 { I::from_id(size) } else { self.code.extract(size, n) };
+                let shifted = self.code.i_shr(whole, level);
+                self.code.i_max(shifted, one)
+            })
+            .collect()
+    }
+
+    fn quantize_lod(&mut self, lod: F) -> F {
+        let _section = self.code.section(RuleId::LodRounding);
+        let rounding = match self.rules.lod_rounding {
+            LodRounding::None => return lod,
+            LodRounding::TowardZero => None,
+            LodRounding::Floor => Some(Rounding::Floor),
+            LodRounding::NearestEven => Some(Rounding::NearestEven),
+            LodRounding::HalfUp => Some(Rounding::HalfUp),
+        };
+        let (scale, step) = (self.code.f(256.0), self.code.f(1.0 / 256.0));
+        let x = self.code.f_mul(lod, scale);
+        let x = match rounding {
+            Some(how) => self.round_f(how, x),
+            None => self.code.f_trunc(x),
+        };
+        self.code.f_mul(x, step)
+    }
+
+    fn slot_lod(&mut self, slot: Slot, signed: bool) -> F {
+        let value = self.slot(slot);
+        let value = if signed {
+            let value = self.code.u_to_i(value);
+            self.code.i_to_f(value)
+        } else {
+            self.code.u_to_f(value)
+        };
+        let step = self.code.f(1.0 / 256.0);
+        self.code.f_mul(value, step)
+    }
+
+    /// See [`crate::reference::lod::levels`].
+    pub(super) fn levels(&mut self, inputs: &Inputs, explicit: bool) -> Levels {
+        let _section = self.code.section(Stage::Levels);
+        let mut lod = match inputs.lod {
+            Some(bits) => self.limited(bits, -LOD_LIMIT, LOD_LIMIT),
+            None => self.code.f(0.0),
+        };
+        if self.rules.lod_rounding_stage == LodRoundingStage::Operand {
+            lod = self.quantize_lod(lod);
+        }
+        if !explicit || self.rules.explicit_lod_bias == ExplicitLodBias::Added {
+            let _section = self.code.section(RuleId::ExplicitLodBias);
+            let bias = self.slot_lod(Slot::LodBias, true);
+            lod = self.code.f_add(lod, bias);
+        }
+        if let Some(bits) = inputs.bias {
+            let bias = self.limited(bits, -LOD_LIMIT, LOD_LIMIT);
+            lod = self.code.f_add(lod, bias);
+        }
+        let free = lod;
+        let mut low = self.slot_lod(Slot::MinLod, false);
+        if let Some(bits) = inputs.clamp {
+            let clamp = self.limited(bits, -LOD_LIMIT, LOD_LIMIT);
+            low = self.code.f_max(low, clamp);
+        }
+        let high = self.slot_lod(Slot::MaxLod, false);
+        lod = self.code.f_clamp(lod, low, high);
+        let unrounded = lod;
+        if self.rules.lod_rounding_stage == LodRoundingStage::Final {
+            lod = self.quantize_lod(lod);
+        }
+        let point_mode = self.slot_is(Slot::Mip, 1);
+        let linear_mode = self.slot_is(Slot::Mip, 2);
+        let last_level = self.slot(Slot::LastLevel);
+        let code = &mut *self.code;
+        let zero = code.f(0.0);
+        let section = code.section(RuleId::MinifyFrom);
+        let minify = match self.rules.minify_from {
+            MinifyFrom::AboveZero => code.f_gt(lod, zero),
+            MinifyFrom::AtZero => code.f_ge(lod, zero),
+        };
+        drop(section);
+        let last = code.u_to_f(last_level);
+        let in_view = code.f_clamp(lod, zero, last);
+        let point_lod = match self.rules.mip_nearest_lod {
+            MipNearestLod::Rounded => in_view,
+            MipNearestLod::Unrounded => code.f_clamp(unrounded, zero, last),
+        };
+        let mut nearest = self.nearest_level(point_lod);
+        if self.rules.mip_point_clamp == MipPointClamp::ByField {
+            let _section = self.code.section(RuleId::MipPointClamp);
+            let preclamp = self.slot_is(Slot::MipPointPreclamp, 1);
+            let rounds = self.rules.mip_nearest_lod == MipNearestLod::Rounded
+                && self.rules.lod_rounding_stage == LodRoundingStage::Final;
+            let free = if rounds { self.quantize_lod(free) } else { free };
+            let chosen = self.nearest_level(free);
+            let code = &mut *self.code;
+            let chosen = code.f_clamp(chosen, low, high);
+            let chosen = code.f_floor(chosen);
+            let chosen = code.f_clamp(chosen, zero, last);
+            nearest = code.select(preclamp, nearest, chosen);
+        }
+        let code = &mut *self.code;
+        let down = code.f_floor(in_view);
+        let fraction = code.f_sub(in_view, down);
+        let level = code.select(point_mode, nearest, zero);
+        let level = code.select(linear_mode, down, level);
+        let weight = code.select(linear_mode, fraction, zero);
+        let level = code.f_to_u(level);
+        let one = code.u(1);
+        let next = code.u_add(level, one);
+        let next = code.u_min(next, last_level);
+        let step = if self.rules.lod_rounding == LodRounding::None {
+            code.u(0)
+        } else {
+            let scale = code.f(256.0);
+            let scaled = code.f_mul(weight, scale);
+            code.f_to_u(scaled)
+        };
+        let two = code.f_gt(weight, zero);
+        let base = self.slot(Slot::BaseLevel);
+        let level = self.code.u_add(level, base);
+        let next = self.code.u_add(next, base);
+        Levels { minify, level, next, step, weight, two }
+    }
+
+    fn nearest_level(&mut self, lod: F) -> F {
+        let _section = self.code.section(RuleId::MipNearest);
+        match self.rules.mip_nearest {
+            MipNearest::HalfUp => self.round_f(Rounding::HalfUp, lod),
+            MipNearest::HalfDown => {
+                let code = &mut *self.code;
+                let down = code.f_floor(lod);
+                let rest = code.f_sub(lod, down);
+                let (half, one) = (code.f(0.5), code.f(1.0));
+                let up = code.f_gt(rest, half);
+                let next = code.f_add(down, one);
+                code.select(up, next, down)
+            }
+        }
+    }
+
+    /// See [`crate::reference::derivatives::computed`].
+    pub(super) fn computed(&mut self, derivatives: &[Vec<U>; 2]) -> Computed {
+        let _section = self.code.section(RuleId::LodDerivatives);
+        let base = self.slot(Slot::BaseLevel);
+        let size = self.level_size(base);
+        let unnormalized = self.slot_is(Slot::Unnormalized, 1);
+        let conditioned = derivatives
+            .each_ref()
+            .map(|side| side.iter().take(size.len()).map(|&bits| self.condition(bits)).collect::<Vec<F>>());
+        let [x, y] = conditioned.each_ref().map(|side| {
+            let mut sum = self.code.f(0.0);
+            for (&along, &size) in side.iter().zip(&size) {
+                let code = &mut *self.code;
+                let size = code.i_to_f(size);
+                let scaled = code.f_mul(along, size);
+                let texels = code.select(unnormalized, along, scaled);
+                sum = match self.rules.lod_derivatives {
+                    LodDerivatives::Length => {
+                        let square = code.f_mul(texels, texels);
+                        code.f_add(sum, square)
+                    }
+                    LodDerivatives::Largest => {
+                        let square = code.f_mul(texels, texels);
+                        code.f_max(sum, square)
+                    }
+                };
+            }
+            sum
+        });
+        let code = &mut *self.code;
+        let x_is_longer = code.f_ge(x, y);
+        let long = code.select(x_is_longer, x, y);
+        let short = code.select(x_is_longer, y, x);
+        let (limit, threshold) = (self.slot(Slot::Anisotropy), self.slot(Slot::AnisoThreshold));
+        let code = &mut *self.code;
+        let eighth = code.f(0.125);
+        let threshold = code.u_to_f(threshold);
+        let threshold = code.f_mul(threshold, eighth);
+        let section = code.section(RuleId::AnisotropyRule);
+        let mut log2_probes = limit;
+        for k in (0..4u32).rev() {
+            let ratio = code.f((1u32 << k) as f32);
+            let ratio = code.f_add(ratio, threshold);
+            let square = code.f_mul(ratio, ratio);
+            let reach = code.f_mul(short, square);
+            let enough = code.f_ge(reach, long);
+            let here = code.u(k);
+            let allowed = code.u_lt(here, limit);
+            let takes = code.b_and(allowed, enough);
+            log2_probes = code.select(takes, here, log2_probes);
+        }
+        drop(section);
+        let lod = self.half_log2(long);
+        let code = &mut *self.code;
+        let shares = code.u_to_f(log2_probes);
+        let lod = code.f_sub(lod, shares);
+        let major = conditioned[0].iter().zip(&conditioned[1]).map(|(&x, &y)| code.select(x_is_longer, x, y)).collect();
+        Computed { lod, log2_probes, major }
+    }
+
+    /// See [`crate::reference::derivatives::half_log2`].
+    fn half_log2(&mut self, square: F) -> F {
+        let code = &mut *self.code;
+        let bits = code.f_bits(square);
+        let (shift, bias, mantissa, one_bits) = (code.u(23), code.i(127), code.u(0x007f_ffff), code.u(0x3f80_0000));
+        let exponent = code.u_shr(bits, shift);
+        let exponent = code.u_to_i(exponent);
+        let exponent = code.i_sub(exponent, bias);
+        let exponent = code.i_to_f(exponent);
+        let fraction = code.u_and(bits, mantissa);
+        let fraction = code.u_or(fraction, one_bits);
+        let fraction = code.u_float(fraction);
+        let (zero, one, half) = (code.f(0.0), code.f(1.0), code.f(0.5));
+        let fraction = code.f_sub(fraction, one);
+        let polynomial = LOG2_COEFFICIENTS.iter().rev().fold(zero, |sum, &c| {
+            let c = code.f(c);
+            let product = code.f_mul(sum, fraction);
+            code.f_add(product, c)
+        });
+        let polynomial = code.f_mul(polynomial, fraction);
+        let log = code.f_add(exponent, polynomial);
+        let lod = code.f_mul(log, half);
+        let (smallest, infinity) = (code.u(0x0080_0000), code.u(0x7f80_0000));
+        let (low, high) = (code.f(-LOG2_LIMIT), code.f(LOG2_LIMIT));
+        let tiny = code.u_lt(bits, smallest);
+        let huge = code.u_ge(bits, infinity);
+        let lod = code.select(tiny, low, lod);
+        code.select(huge, high, lod)
+    }
+}

@@ -1,0 +1,494 @@
+//! The sampling model in SPIR-V: the same steps in the same order as [`crate::reference`], which states the rules.
+
+mod accumulate;
+mod address;
+mod channel;
+mod extreme;
+mod footprint;
+mod level;
+mod position;
+mod result;
+mod weight;
+
+use rspirv::spirv::Word;
+
+use super::{
+    code::{B, Code, D, F, I, U},
+    decode::{self, FormatClass},
+    section::Stage,
+    specialization::Slot,
+};
+use crate::{
+    reference::coordinate::NORMALIZED_LIMIT,
+    rules::{BorderSwizzle, NanCoordinate, RuleId, Rules, ZFilterRule},
+    state::{Address, View},
+};
+
+/// Operands of one invocation. What the instruction does not take is absent.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// Coordinates along the axes, as bits.
+    pub coordinates: Vec<U>,
+    /// Layer, as bits.
+    pub layer: Option<U>,
+    /// Level of detail, as bits.
+    pub lod: Option<U>,
+    /// Bias, as bits.
+    pub bias: Option<U>,
+    /// Lower clamp, as bits.
+    pub clamp: Option<U>,
+    /// Packed texel offsets.
+    pub offset: Option<U>,
+    /// Derivatives along x and y of each coordinate, as bits, where the LOD is computed.
+    pub derivatives: Option<[Vec<U>; 2]>,
+}
+
+/// Emits the body of a module.
+pub struct Emitter<'a> {
+    /// The module.
+    pub code: &'a mut Code,
+    /// The rules.
+    pub rules: &'a Rules,
+    /// The view's shape.
+    pub view: View,
+    /// The format's class.
+    pub class: FormatClass,
+    /// The specialization constants, by [`Slot`].
+    pub slots: &'a [U],
+    /// The loaded image.
+    pub image: Word,
+    /// Whether the footprint is gathered.
+    pub gathers: bool,
+    /// Function variables for a loop over probes: its counter and the sums of four channels.
+    pub variables: Option<Variables>,
+}
+
+/// Variables of the entry point, which have to be declared at its start.
+#[derive(Clone, Copy)]
+pub struct Variables {
+    /// An unsigned counter.
+    pub counter: Word,
+    /// FP32 sums.
+    pub sums: [Word; 4],
+}
+
+/// A level of detail computed from derivatives.
+struct Computed {
+    lod: F,
+    log2_probes: U,
+    major: Vec<F>,
+}
+
+/// A position along one axis, and the two texels there.
+#[derive(Clone, Copy)]
+struct AxisTaps {
+    linear: B,
+    /// Weight of the second texel in steps of the grid; 0 for point.
+    step: U,
+    /// Weight of the second texel; 0 for point.
+    weight: F,
+    /// Index of the first texel before addressing.
+    raw: I,
+    indices: [I; 2],
+    inside: [B; 2],
+}
+
+/// One texel of a footprint.
+#[derive(Clone, Copy)]
+struct Tap {
+    word: U,
+    border: B,
+    /// Beyond a cube's corner: whether it is, and the two other texels around the corner.
+    corner: Option<(B, [U; 2])>,
+}
+
+/// The footprint in one level: `[slice][row][column]`.
+struct LevelTaps {
+    axes: Vec<AxisTaps>,
+    taps: Vec<Vec<Vec<Tap>>>,
+}
+
+/// What is carried from one level to the next, a channel.
+#[derive(Clone, Copy)]
+struct Sum {
+    fp32: F,
+    fp64: Option<D>,
+    nan: B,
+    infinity: B,
+    negative_infinity: B,
+    /// Smallest or largest tap so far, and whether there is one.
+    best: F,
+    found: B,
+}
+
+/// Levels chosen for a sample.
+struct Levels {
+    minify: B,
+    level: U,
+    next: U,
+    step: U,
+    weight: F,
+    two: B,
+}
+
+const MIN_BIASED_EXPONENT: u32 = 127 - 14;
+
+impl Emitter<'_> {
+    fn slot(&self, slot: Slot) -> U {
+        self.slots[slot as usize]
+    }
+
+    fn slot_is(&mut self, slot: Slot, value: u32) -> B {
+        let value = self.code.u(value);
+        let slot = self.slot(slot);
+        self.code.u_eq(slot, value)
+    }
+
+    fn address_slot(axis: usize) -> Slot {
+        [Slot::AddressX, Slot::AddressY, Slot::AddressZ][axis]
+    }
+
+    fn condition(&mut self, bits: U) -> F {
+        condition(self.code, self.rules, bits)
+    }
+
+    fn limited(&mut self, bits: U, low: f32, high: f32) -> F {
+        let value = self.condition(bits);
+        let (low, high) = (self.code.f(low), self.code.f(high));
+        self.code.f_clamp(value, low, high)
+    }
+
+    const SELECTS: [Slot; 4] = [Slot::SelectX, Slot::SelectY, Slot::SelectZ, Slot::SelectW];
+
+    /// `image_sample*`: the four words of the result.
+    pub fn sample(&mut self, inputs: &Inputs, explicit: bool) -> [U; 4] {
+        let Some(derivatives) = &inputs.derivatives else {
+            return self.sample_at(inputs, explicit);
+        };
+        let computed = self.computed(derivatives);
+        let lod = self.code.f_bits(computed.lod);
+        let inputs = Inputs { lod: Some(lod), ..inputs.clone() };
+        match self.variables {
+            Some(variables) if self.class != FormatClass::Integer => self.probes(&inputs, &computed, variables),
+            _ => self.sample_at(&inputs, explicit),
+        }
+    }
+
+    /// The average (or the smallest, or the largest) of the probes along the footprint's longer side.
+    fn probes(&mut self, inputs: &Inputs, computed: &Computed, variables: Variables) -> [U; 4] {
+        let _section = self.code.section(RuleId::AnisotropyRule);
+        let coordinates: Vec<F> = inputs.coordinates.iter().map(|&bits| self.condition(bits)).collect();
+        let reduction = self.slot(Slot::Reduction);
+        let minimum = self.slot_is(Slot::Reduction, 1);
+        let code = &mut *self.code;
+        let (none, one) = (code.u(0), code.u(1));
+        let reduces = code.u_ne(reduction, none);
+        let count = code.u_shl(one, computed.log2_probes);
+        // 2^-k from its bits.
+        let (bias, shift) = (code.u(127), code.u(23));
+        let share = code.u_sub(bias, computed.log2_probes);
+        let share = code.u_shl(share, shift);
+        let share = code.u_float(share);
+        let several = code.u_gt(count, one);
+        // The first probe reads them, although it uses nothing of them.
+        let empty = code.f(0.0);
+        for sum in variables.sums {
+            code.store(sum, empty);
+        }
+        let open = code.begin_loop(variables.counter, count);
+        let index = open.index;
+        let double = code.u_add(index, index);
+        let odd = code.u_add(double, one);
+        let odd = code.u_to_f(odd);
+        let half = code.f(0.5);
+        let half_share = code.f_mul(share, half);
+        let place = code.f_mul(odd, half_share);
+        let place = code.f_sub(place, half);
+        let moved = coordinates
+            .iter()
+            .zip(&computed.major)
+            .zip(&inputs.coordinates)
+            .map(|((&c, &major), &bits)| {
+                let step = code.f_mul(major, place);
+                let moved = code.f_add(c, step);
+                let moved = code.f_bits(moved);
+                code.select(several, moved, bits)
+            })
+            .collect();
+        let probe = Inputs { coordinates: moved, ..inputs.clone() };
+        let values = self.filtered_at(&probe, false);
+        let code = &mut *self.code;
+        let first = code.u_eq(index, none);
+        for (&variable, value) in variables.sums.iter().zip(values) {
+            let before: F = code.load(variable);
+            let sum = code.f_add(before, value);
+            let (less, greater) = (code.f_lt(value, before), code.f_gt(value, before));
+            let better = code.select(minimum, less, greater);
+            let (mask, infinity) = (code.u(0x7fff_ffff), code.u(0x7f80_0000));
+            let magnitude = code.f_bits(before);
+            let magnitude = code.u_and(magnitude, mask);
+            let nan = code.u_gt(magnitude, infinity);
+            let better = code.b_or(better, nan);
+            let best = code.select(better, value, before);
+            let next = code.select(reduces, best, sum);
+            let next = code.select(first, value, next);
+            code.store(variable, next);
+        }
+        code.end_loop(open);
+        let channels = variables.sums.map(|variable| {
+            let sum: F = self.code.load(variable);
+            let average = self.code.f_mul(sum, share);
+            let average = self.rounded(average);
+            let single = self.code.b_not(several);
+            let keep = self.code.b_or(single, reduces);
+            self.code.select(keep, sum, average)
+        });
+        self.output(channels)
+    }
+
+    /// A sample at one place.
+    fn sample_at(&mut self, inputs: &Inputs, explicit: bool) -> [U; 4] {
+        if self.class == FormatClass::Integer {
+            let levels = self.levels(inputs, explicit);
+            let layer = inputs.layer.map(|operand| self.layer(operand));
+            let point = self.code.b(false);
+            let first = self.level_taps(levels.level, inputs, layer, point, point);
+            let channels = self.integer_channels(first.taps[0][0][0]);
+            return self.output_integer(channels);
+        }
+        let channels = self.filtered_at(inputs, explicit);
+        self.output(channels)
+    }
+
+    /// The channels of a sample at one place, before DST_SEL.
+    fn filtered_at(&mut self, inputs: &Inputs, explicit: bool) -> [F; 4] {
+        let _section = self.code.section(Stage::Filter);
+        let levels = self.levels(inputs, explicit);
+        let linear_if = |emitter: &mut Self, slot| emitter.slot_is(slot, 1);
+        let (mag, min) = (linear_if(self, Slot::Mag), linear_if(self, Slot::Min));
+        let linear = self.code.select(levels.minify, min, mag);
+        let slice_linear = self.slice_linear(linear);
+        let layer = inputs.layer.map(|operand| self.layer(operand));
+        let first = self.level_taps(levels.level, inputs, layer, linear, slice_linear);
+        let single = {
+            let code = &mut *self.code;
+            let any = code.b_or(linear, levels.two);
+            let any = if self.view == View::D3 { code.b_or(any, slice_linear) } else { any };
+            code.b_not(any)
+        };
+        let point = self.channels(first.taps[0][0][0]);
+        let sums = self.add_level(None, &first, &levels, 0);
+        let (weight, step, two, next) = (levels.weight, levels.step, levels.two, levels.next);
+        let second = Levels { minify: levels.minify, level: levels.level, next, step, weight, two };
+        let sums = self.if_second_level(two, sums, |emitter, sums| {
+            let taps = emitter.level_taps(next, inputs, layer, linear, slice_linear);
+            emitter.add_level(Some(sums), &taps, &second, 1)
+        });
+        let filtered: [F; 4] = std::array::from_fn(|n| self.finish(sums[n]));
+        let mut channels: [F; 4] = std::array::from_fn(|n| self.code.select(single, point[n], filtered[n]));
+        if self.rules.border_swizzle == BorderSwizzle::DstSel {
+            // W is 1 in every texel, so it needs no blending unless a border can be seen.
+            let uses_border = self.uses_border();
+            let one = self.code.f(1.0);
+            channels[3] = self.code.select(uses_border, channels[3], one);
+        }
+        channels
+    }
+
+    /// DST_SEL, unless the taps have gone through it.
+    fn output(&mut self, mut channels: [F; 4]) -> [U; 4] {
+        let _section = self.code.section(Stage::Output);
+        if self.rules.border_swizzle == BorderSwizzle::DstSel {
+            let (zero, one) = (self.code.f(0.0), self.code.f(1.0));
+            channels = Self::SELECTS.map(|slot| self.select_channel(slot, zero, one, channels));
+        }
+        channels.map(|c| self.code.f_bits(c))
+    }
+
+    fn output_integer(&mut self, channels: [U; 4]) -> [U; 4] {
+        let _section = self.code.section(Stage::Output);
+        if self.rules.border_swizzle == BorderSwizzle::None {
+            return channels;
+        }
+        let (zero, one) = (self.code.u(0), self.code.u(1));
+        Self::SELECTS.map(|slot| self.select_channel(slot, zero, one, channels))
+    }
+
+    fn slice_linear(&mut self, linear: B) -> B {
+        let _section = self.code.section(RuleId::ZFilterRule);
+        if self.view != View::D3 || self.rules.z_filter == ZFilterRule::FollowsXy {
+            return linear;
+        }
+        let (point, own) = (self.code.b(false), self.code.b(true));
+        let mode = self.slot(Slot::Slices);
+        self.code.choose(mode, &[linear, point, own])
+    }
+
+    fn uses_border(&mut self) -> B {
+        let first = self.code.u(Address::HalfBorder as u32);
+        let mut any = self.code.b(false);
+        for axis in 0..self.view.axes() {
+            let mode = self.slot(Self::address_slot(axis));
+            let border = self.code.u_ge(mode, first);
+            any = self.code.b_or(any, border);
+        }
+        self.unless_seamless(any)
+    }
+
+    fn if_second_level(
+        &mut self,
+        two: B,
+        sums: [Sum; 4],
+        add: impl FnOnce(&mut Self, [Sum; 4]) -> [Sum; 4],
+    ) -> [Sum; 4] {
+        let before: Vec<(Word, Word)> = sums.iter().flat_map(|sum| sum.values(self.code)).collect();
+        let start = self.code.begin_if(two);
+        let added = add(self, sums);
+        let after: Vec<(Word, Word)> = added.iter().flat_map(|sum| sum.values(self.code)).collect();
+        let merged = self.code.end_if(start, &before, &after);
+        let per_channel = merged.len() / 4;
+        std::array::from_fn(|n| sums[n].with_ids(&merged[n * per_channel..][..per_channel]))
+    }
+
+    /// `image_gather4*`.
+    pub fn gather(&mut self, inputs: &Inputs, explicit: bool) -> [U; 4] {
+        let _section = self.code.section(Stage::Output);
+        let lod = match &inputs.derivatives {
+            Some(derivatives) => {
+                let computed = self.computed(derivatives);
+                Some(self.code.f_bits(computed.lod))
+            }
+            None => inputs.lod,
+        };
+        let inputs = &Inputs { lod, ..inputs.clone() };
+        let levels = self.levels(inputs, explicit);
+        let linear = self.code.b(true);
+        let layer = inputs.layer.map(|operand| self.layer(operand));
+        let level = self.level_taps(levels.level, inputs, layer, linear, linear);
+        let rows = &level.taps[0];
+        let order = [rows[1][0], rows[1][1], rows[0][1], rows[0][0]];
+        let selects = Self::SELECTS.map(|slot| self.slot(slot));
+        let channel = self.slot(Slot::GatherChannel);
+        let select = self.code.choose(channel, &selects);
+        let through = self.rules.border_swizzle == BorderSwizzle::DstSel;
+        order.map(|tap| {
+            let (channels, zero, one) = if self.class == FormatClass::Integer {
+                (self.integer_channels(tap), self.code.u(0), self.code.u(1))
+            } else {
+                let channels = self.channels(tap).map(|c| self.code.f_bits(c));
+                (channels, self.code.u(0), self.code.u(1.0f32.to_bits()))
+            };
+            if through {
+                let [x, y, z, w] = channels;
+                self.code.choose(select, &[zero, one, x, y, z, w])
+            } else {
+                self.code.choose(channel, &channels)
+            }
+        })
+    }
+
+    /// `image_load*`.
+    pub fn load(&mut self, inputs: &Inputs) -> [U; 4] {
+        let _section = self.code.section(Stage::Address);
+        let (base, last) = (self.slot(Slot::BaseLevel), self.slot(Slot::LastLevel));
+        let zero = self.code.i(0);
+        let mut inside = self.code.b(true);
+        let within = |emitter: &mut Self, bits: U, count: I, inside: B| -> (I, B) {
+            let value = emitter.limited(bits, -1.0, NORMALIZED_LIMIT);
+            let value = emitter.code.f_trunc(value);
+            let code = &mut *emitter.code;
+            let index = code.f_to_i(value);
+            let (from, to) = (code.i_ge(index, zero), code.i_lt(index, count));
+            let both = code.b_and(from, to);
+            let inside = code.b_and(inside, both);
+            (code.select(both, index, zero), inside)
+        };
+        let mut level = base;
+        let one = self.code.u(1);
+        if let Some(bits) = inputs.lod {
+            let count = self.code.u_add(last, one);
+            let count = self.code.u_to_i(count);
+            let (index, ok) = within(self, bits, count, inside);
+            inside = ok;
+            let index = self.code.i_to_u(index);
+            level = self.code.u_add(base, index);
+        }
+        let size = self.level_size(level);
+        let mut at = Vec::new();
+        for axis in 0..self.view.axes() {
+            let (index, ok) = within(self, inputs.coordinates[axis], size[axis], inside);
+            inside = ok;
+            at.push(index);
+        }
+        if let Some(bits) = inputs.layer {
+            let last = self.slot(Slot::LastLayer);
+            let count = self.code.u_add(last, one);
+            let count = self.code.u_to_i(count);
+            let (index, ok) = within(self, bits, count, inside);
+            inside = ok;
+            let base = self.slot(Slot::BaseLayer);
+            let base = self.code.u_to_i(base);
+            at.push(self.code.i_add(index, base));
+        }
+        let word = self.fetch(level, &at);
+        let border = self.code.b(false);
+        let tap = Tap { word, border, corner: None };
+        let section = self.code.section(Stage::Decode);
+        let integer = self.class == FormatClass::Integer;
+        let format = self.format();
+        let channels = match self.class {
+            FormatClass::Integer => decode::integer(self.code, format, tap.word),
+            class => {
+                let [x, y, z] = match class {
+                    FormatClass::Float => decode::float(self.code, format, tap.word),
+                    _ => decode::fixed(self.code, format, tap.word),
+                };
+                let one = self.code.f(1.0);
+                [x, y, z, one].map(|c| self.code.f_bits(c))
+            }
+        };
+        drop(section);
+        let _section = self.code.section(Stage::Output);
+        let none = self.code.u(0);
+        let channels = channels.map(|c| self.code.select(inside, c, none));
+        let one = if integer { one } else { self.code.u(1.0f32.to_bits()) };
+        Self::SELECTS.map(|slot| self.select_channel(slot, none, one, channels))
+    }
+}
+
+fn map_taps<T, R>(taps: &[Vec<Vec<T>>], mut map: impl FnMut([usize; 3], &T) -> R) -> Vec<Vec<Vec<R>>> {
+    taps.iter()
+        .enumerate()
+        .map(|(z, slice)| {
+            slice
+                .iter()
+                .enumerate()
+                .map(|(y, row)| row.iter().enumerate().map(|(x, tap)| map([z, y, x], tap)).collect())
+                .collect()
+        })
+        .collect()
+}
+
+fn each_tap<T>(taps: &[Vec<Vec<T>>], mut visit: impl FnMut([usize; 3], &T)) {
+    map_taps(taps, |at, tap| visit(at, tap));
+}
+
+/// See [`crate::reference::coordinate::condition`].
+pub fn condition(code: &mut Code, rules: &Rules, bits: U) -> F {
+    let _section = code.section(RuleId::NanCoordinate);
+    let mask = code.u(0x7fff_ffff);
+    let magnitude = code.u_and(bits, mask);
+    let (smallest, largest) = (code.u(0x0080_0000), code.u(0x7f80_0000));
+    let zero = code.u(0);
+    let section = code.section(RuleId::DenormalCoordinate);
+    let denormal = code.u_lt(magnitude, smallest);
+    let bits = code.select(denormal, zero, bits);
+    drop(section);
+    let nan = code.u_gt(magnitude, largest);
+    let substitute = match rules.nan_coordinate {
+        NanCoordinate::Zero => zero,
+        NanCoordinate::Lowest => code.u(f32::NEG_INFINITY.to_bits()),
+    };
+    let bits = code.select(nan, substitute, bits);
+    code.u_float(bits)
+}
