@@ -256,3 +256,39 @@ fn differing_samples_and_the_changed_dispatch_are_exported() {
     let shown = harness.state().session().shown().unwrap();
     assert_eq!(case.dispatches, [shown.recorded.as_ref().clone()]);
 }
+
+#[test]
+fn the_shader_is_stepped_through_forward_and_back() {
+    let mut harness = open(&["gfx1035/weight-rounding.texeltrace"]);
+    harness.state_mut().show_pane(Pane::Steps);
+    settle(&mut harness);
+    assert!(
+        harness.query_by_label("Click a sample in an image to step through the shader that computes it.").is_some()
+    );
+    harness.state_mut().session_mut().select_sample(Some(0));
+    settle(&mut harness);
+    for _ in 0..3 {
+        click(&mut harness, "Step forward");
+    }
+    click(&mut harness, "Step back");
+    assert_eq!(harness.state().steps().current(), 2);
+    harness.key_press(egui::Key::Period);
+    settle(&mut harness);
+    assert_eq!(harness.state().steps().current(), 3);
+    choose(&mut harness, "Section of steps", "weight-rounding");
+    click(&mut harness, "First step");
+    let rounding = harness.state().steps().current();
+    assert!(rounding > 50, "{rounding}");
+    assert!(harness.query_by_label(&format!("Step {rounding}: OpExtInst RoundEven")).is_some());
+    // 641.5/256 is a tie.
+    assert!(harness.query_by_label("642.0 (0x44208000)").is_some());
+    // From the operand to where it was computed.
+    click(&mut harness, &format!("step {}", rounding - 2));
+    assert_eq!(harness.state().steps().current(), rounding - 2);
+    // Another sample shows the same instruction with its own values.
+    harness.state_mut().session_mut().select_sample(Some(1));
+    settle(&mut harness);
+    assert_eq!(harness.state().steps().current(), rounding - 2);
+    // A path without a shader is refused no steps: they are those of the emulated path.
+    assert!(harness.query_by_label("No steps").is_none());
+}

@@ -24,3 +24,4 @@ pub mod results;
 pub mod rules;
 pub mod source;
 pub mod state;
+pub mod step;

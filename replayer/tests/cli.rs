@@ -44,8 +44,7 @@ impl Folder {
 #[test]
 fn every_shipped_dispatch_is_as_expected_by_the_reference() {
     let expectations = traces("expectations.toml");
-    let output =
-        replayer(&["run", &traces(""), "--path", "reference", "--expectations", &expectations, "--json", "-"]);
+    let output = replayer(&["run", &traces(""), "--path", "reference", "--expectations", &expectations, "--json", "-"]);
     let results = json(&output);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let dispatches = results["dispatches"].as_array().unwrap();
@@ -227,4 +226,77 @@ fn samples_are_exported_as_parquet_and_csv() {
     let reader = <parquet::file::reader::SerializedFileReader<_> as TryFrom<std::fs::File>>::try_from(file).unwrap();
     use parquet::file::reader::FileReader as _;
     assert_eq!(reader.metadata().file_metadata().num_rows(), 4);
+}
+
+#[test]
+fn step_shows_each_instruction_with_its_values_and_the_rule_behind_it() {
+    let case = traces("gfx1035/weight-rounding.toml");
+    let output = replayer(&["step", &case, "--dispatch", "ties", "--sample", "0"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
+    // 2.505859375 texels are 641.5/256, a tie that goes to the even neighbour.
+    let line = shown.lines().find(|line| line.contains("RoundEven") && line.contains("641.5")).expect("the rounding");
+    let words: Vec<_> = line.split_whitespace().collect();
+    assert_eq!(words[1], "weight-rounding");
+    assert!(line.ends_with("-> 642.0 (0x44208000)"), "{line}");
+    let operand = shown.lines().find(|line| line.contains(" u = Load &operands+0")).expect("the operand");
+    assert!(operand.ends_with(&format!("-> {} (0x3da06000)", 0x3da0_6000)), "{operand}");
+    assert!(
+        shown.ends_with("Y 0x3c000000 0x1p-7 0.0078125\nZ 0x3c000000 0x1p-7 0.0078125\nW 0x3f800000 0x1p+0 1.0\n"),
+        "{shown}"
+    );
+
+    let output =
+        replayer(&["step", &case, "--sample", "0", "--section", "weight-rounding", "--op", "roundeven", "--json"]);
+    let trace = json(&output);
+    assert_eq!(trace["words"][1], "0x3c000000");
+    let steps = trace["steps"].as_array().unwrap();
+    assert!(trace["executed"].as_u64().unwrap() > 10 * steps.len() as u64);
+    // Once along x and once along y.
+    assert_eq!(steps.len(), 2);
+    assert_eq!(steps[0]["rule"], serde_json::json!(["weight-rounding", "nearest-even"]));
+    assert_eq!(
+        steps[0]["value"],
+        serde_json::json!({ "type": "float", "bits": 32, "word": "0x44208000", "value": "642.0" })
+    );
+    let trunc = trace["specialization"].as_array().unwrap().iter().find(|s| s["name"] == "trunc_coord").unwrap();
+    assert_eq!(trunc["value"], 0);
+
+    let error = |arguments: &[&str]| {
+        let output = replayer(&[&["step", &case], arguments].concat());
+        assert_eq!(output.status.code(), Some(64), "{arguments:?}");
+        text(&output.stderr)
+    };
+    assert!(error(&["--sample", "3,0,0"]).contains("expected a place in the grid 3x1x1 of ties"));
+    assert!(error(&["--sample", "0", "--section", "colour"]).contains("expected one of operands, levels"));
+    assert!(error(&["--sample", "0", "--path", "reference"]).contains("expected emulated or as-submitted"));
+}
+
+#[test]
+fn without_a_vulkan_loader_the_shipped_traces_have_the_same_verdicts() {
+    let folder = Folder::new();
+    // The system's loader is hidden by a file of its name that is none.
+    std::fs::write(folder.path("libvulkan.so.1"), "").unwrap();
+    let run = |hidden: bool| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_replayer"));
+        command.args(["run", &traces(""), "--json", "-"]).stdin(Stdio::null());
+        if hidden {
+            command.env("LD_LIBRARY_PATH", folder.0.path());
+        }
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        (json(&output), text(&output.stderr))
+    };
+    let ((with, told_with), (without, told_without)) = (run(false), run(true));
+    assert!(told_with.contains("runs on vulkan: "), "this test needs a Vulkan device (lavapipe): {told_with}");
+    assert!(told_without.contains("runs on embedded: "), "{told_without}");
+    let verdicts = |results: &Value, executor: &str| -> Vec<Value> {
+        let dispatches = results["dispatches"].as_array().unwrap();
+        assert!(dispatches.iter().all(|d| d["executor"] == executor));
+        let kept = ["trace", "dispatch", "status", "samples", "mismatched", "max_ulp", "causes"];
+        dispatches.iter().map(|d| kept.iter().map(|&k| d[k].clone()).collect()).collect()
+    };
+    let (with, without) = (verdicts(&with, "vulkan"), verdicts(&without, "embedded"));
+    assert!(with.len() >= 46);
+    assert_eq!(with, without);
 }

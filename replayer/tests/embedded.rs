@@ -6,6 +6,7 @@ use modules::shader::ImageType;
 use modules::{Bound, Case, Exactness};
 use replayer::execute::ExecuteError;
 use replayer::execute::embedded::{Choice, Embedded, Limits, StorageImage, Value};
+use replayer::execute::vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions};
 use rspirv::spirv::{Dim, ImageFormat, Op};
 
 fn is_nan_pair(a: u32, b: u32) -> bool {
@@ -37,6 +38,53 @@ fn every_module_gives_what_is_expected() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Modules that Vulkan prescribes to run, and that are not run on lavapipe, with the reason.
+const NOT_ON_LAVAPIPE: &[(&str, &str)] =
+    &[("Exp2.f16", "Mesa 22.3 ends the process with a segmentation fault on exp2 of a 16-bit float")];
+
+/// How far off an inexact function may be: what Vulkan allows sine and cosine, the least exact of those in the modules.
+fn is_close(a: u32, b: u32) -> bool {
+    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+    a == b || is_nan_pair(a, b) || (x - y).abs() <= 2f32.powi(-11).max(y.abs() * 2f32.powi(-13))
+}
+
+#[test]
+fn lavapipe_agrees_on_what_vulkan_prescribes() {
+    let mut vulkan = VulkanExecutor::open(&DeviceSelection::Auto, &VulkanOptions::default())
+        .expect("this test runs on a Vulkan device; install lavapipe (Debian: mesa-vulkan-drivers libvulkan1)");
+    let (mut ran, mut unsupported, mut wrong) = (0, vec![], vec![]);
+    for case in modules::all() {
+        // What Vulkan leaves open is each implementation's own.
+        if case.exactness == Exactness::Choice || NOT_ON_LAVAPIPE.iter().any(|(name, _)| *name == case.name) {
+            continue;
+        }
+        // A driver that crashes ends the process: --nocapture shows at which module.
+        println!("{}", case.name);
+        match case.run(&mut vulkan) {
+            Ok(words) => {
+                ran += 1;
+                let same = |a: u32, b: u32| match case.exactness {
+                    Exactness::Inexact => is_close(a, b),
+                    _ => a == b || is_nan_pair(a, b),
+                };
+                let agrees =
+                    words.len() == case.expected.len() && words.iter().zip(&case.expected).all(|(&a, &b)| same(a, b));
+                if !agrees {
+                    wrong.push(format!("{}: got {words:x?}, expected {:x?}", case.name, case.expected));
+                }
+            }
+            Err(ExecuteError::Unsupported(reason)) => unsupported.push(format!("{}: {reason}", case.name)),
+            Err(error) => wrong.push(format!("{}: {error}", case.name)),
+        }
+    }
+    println!("{ran} modules ran on {}; not: {unsupported:#?}; {NOT_ON_LAVAPIPE:#?}", vulkan.device().name);
+    for (name, _) in NOT_ON_LAVAPIPE {
+        find(name);
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(ran >= 300, "{ran}");
 }
 
 #[test]
@@ -294,4 +342,47 @@ fn modules_cut_at_any_word_are_refused_or_run() {
         case.module = replayer::execute::Module::new(words[..n].to_vec());
         assert!(case.run(&mut executor).is_err(), "cut after {n} words");
     }
+}
+
+#[test]
+fn a_stepped_sample_returns_what_a_run_returns() {
+    use replayer::{
+        emulated::section::Section, generate::Generator, materialise::materialise, path::Path, step::trace_sample,
+    };
+    let generator = Generator::new(0x57e9, 60);
+    let mut executor = Embedded::new();
+    let (mut rules, mut unmarked) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+    for index in 0..60 {
+        let generated = generator.dispatch(index);
+        let (dispatch, profile) = (&generated.dispatch, &generated.profile);
+        let state = materialise(dispatch, &profile.rules).expect("it is modelled");
+        let run = replayer::emulated::run(&mut executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)
+            .expect("runs");
+        for sample in [0, run.len() / 8, run.len() / 4 - 1] {
+            let trace = trace_sample(dispatch, Path::Emulated, profile, sample).expect("traces");
+            assert_eq!(trace.words[..], run[4 * sample..][..4], "dispatch {index}, sample {sample}");
+            for s in &trace.steps {
+                match s.section {
+                    Some(Section::Rule(rule)) => {
+                        rules.insert(rule);
+                    }
+                    Some(Section::Stage(_)) => {}
+                    None => {
+                        unmarked.insert(s.step.opcode.clone());
+                    }
+                }
+            }
+        }
+    }
+    // Only control flow and the declarations of variables belong to no section.
+    let control = ["OpBranch", "OpBranchConditional", "OpReturn", "OpVariable"];
+    assert!(unmarked.iter().all(|opcode| control.contains(&opcode.as_str())), "{unmarked:?}");
+    assert!(rules.len() >= 25, "{rules:?}");
+    let generated = generator.dispatch(0);
+    let beyond = generated.dispatch.coords.rows();
+    let refused =
+        trace_sample(&generated.dispatch, Path::Emulated, &generated.profile, beyond).expect_err("is refused");
+    assert!(refused.to_string().contains("sample"), "{refused}");
+    let reference = trace_sample(&generated.dispatch, Path::Reference, &generated.profile, 0).expect_err("is refused");
+    assert!(reference.to_string().contains("emulated and as-submitted"), "{reference}");
 }

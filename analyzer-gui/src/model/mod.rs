@@ -19,6 +19,7 @@ pub mod sample;
 pub mod session;
 pub mod settings;
 pub mod stats;
+pub mod step;
 pub mod texture;
 pub mod tiles;
 pub mod viewport;

@@ -13,6 +13,7 @@ use super::{
     list_panel::{self, ListPanel},
     panes::{self, Pane, Panes, Request},
     spirv_panel::SpirvPanel,
+    step_panel::StepPanel,
     theme,
     tile_store::TileStore,
     top_bar::{self, TopBar, TopRequest},
@@ -52,6 +53,7 @@ pub struct AnalyzerApp {
     top: TopBar,
     descriptors: DescriptorPanel,
     spirv: SpirvPanel,
+    steps: StepPanel,
     export: ExportWindow,
     open_path: Option<String>,
     keys_shown: bool,
@@ -119,6 +121,7 @@ impl AnalyzerApp {
             view: ViewState::default(),
             tree,
             tiles: TileStore::new(&wake)?,
+            steps: StepPanel::new(&wake)?,
             wake,
             list: ListPanel::default(),
             top: TopBar::default(),
@@ -153,6 +156,12 @@ impl AnalyzerApp {
         &mut self.session
     }
 
+    /// The panel of shader steps.
+    #[must_use]
+    pub fn steps(&self) -> &StepPanel {
+        &self.steps
+    }
+
     /// How images are shown.
     #[must_use]
     pub fn view(&self) -> &ViewState {
@@ -162,7 +171,7 @@ impl AnalyzerApp {
     /// Whether everything that was asked for is shown.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.session.is_idle() && self.tiles.is_idle() && self.tiles.is_complete()
+        self.session.is_idle() && self.steps.is_idle() && self.tiles.is_idle() && self.tiles.is_complete()
     }
 
     /// Leaves times out, so that pictures of the window are the same every time.
@@ -526,6 +535,7 @@ impl AnalyzerApp {
             tiles: &mut self.tiles,
             descriptors: &mut self.descriptors,
             spirv: &mut self.spirv,
+            steps: &mut self.steps,
             hovered: None,
             requests: &mut requests,
         };
@@ -720,6 +730,7 @@ fn keys_ui(ui: &mut Ui) {
             ("O (hold)", "oracle in place of the result"),
             ("B, S", "blink, split"),
             ("L", "lens"),
+            (", .", "back and forward in the shader steps"),
             ("Ctrl+O, Ctrl+E, Ctrl+G", "open, export, go to"),
             ("F5, Esc", "run again, give up"),
         ] {

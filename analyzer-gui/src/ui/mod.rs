@@ -10,6 +10,7 @@ pub mod list_panel;
 pub mod panes;
 pub mod sample_panel;
 pub mod spirv_panel;
+pub mod step_panel;
 pub mod theme;
 pub mod tile_store;
 pub mod top_bar;

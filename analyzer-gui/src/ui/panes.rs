@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     descriptor_panel, image_view,
     image_view::{ImageView, Mark},
-    sample_panel, spirv_panel, theme,
+    sample_panel, spirv_panel, step_panel, theme,
     tile_store::TileStore,
     view_state::{ViewKind, ViewState},
 };
@@ -34,11 +34,13 @@ pub enum Pane {
     Sample,
     /// The module.
     Spirv,
+    /// The selected sample's way through the module.
+    Steps,
 }
 
 impl Pane {
     /// Every tile.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Oracle,
         Self::Result,
         Self::Difference,
@@ -47,6 +49,7 @@ impl Pane {
         Self::Descriptors,
         Self::Sample,
         Self::Spirv,
+        Self::Steps,
     ];
 
     /// The text on its tab.
@@ -61,6 +64,7 @@ impl Pane {
             Self::Descriptors => "T# and S#",
             Self::Sample => "Sample",
             Self::Spirv => "SPIR-V",
+            Self::Steps => "Shader steps",
         }
     }
 }
@@ -83,7 +87,8 @@ pub fn default_tree() -> Tree<Pane> {
     let left = tiles.insert_vertical_tile(vec![images, sample]);
     set_shares(&mut tiles, left, &[(images, 2.1), (sample, 1.0)]);
     let (descriptors, spirv) = (tiles.insert_pane(Pane::Descriptors), tiles.insert_pane(Pane::Spirv));
-    let right = tiles.insert_tab_tile(vec![descriptors, spirv]);
+    let steps = tiles.insert_pane(Pane::Steps);
+    let right = tiles.insert_tab_tile(vec![descriptors, spirv, steps]);
     let root = tiles.insert_horizontal_tile(vec![left, right]);
     set_shares(&mut tiles, root, &[(left, 1.8), (right, 1.0)]);
     Tree::new(egui::Id::unique("panes"), root, tiles)
@@ -117,6 +122,8 @@ pub struct Panes<'a> {
     pub descriptors: &'a mut descriptor_panel::DescriptorPanel,
     /// State of the SPIR-V panel.
     pub spirv: &'a mut spirv_panel::SpirvPanel,
+    /// State of the panel of steps.
+    pub steps: &'a mut step_panel::StepPanel,
     /// The texel that is under the pointer in this frame.
     pub hovered: Option<[u32; 2]>,
     /// What is asked of the window.
@@ -147,6 +154,7 @@ impl Behavior<Pane> for Panes<'_> {
             }),
             Pane::Sample => framed(ui, |ui| sample_panel::sample_ui(ui, self.session, self.view, self.requests)),
             Pane::Spirv => framed(ui, |ui| spirv_panel::spirv_ui(ui, self.session, self.spirv)),
+            Pane::Steps => framed(ui, |ui| step_panel::steps_ui(ui, self.session, self.steps)),
         }
         UiResponse::None
     }

@@ -82,7 +82,7 @@ pub(super) struct CoverageArguments {
     json: bool,
 }
 
-fn parse_position(text: &str) -> Result<[u32; 3], String> {
+pub(super) fn parse_position(text: &str) -> Result<[u32; 3], String> {
     let numbers: Result<Vec<u32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
     match numbers.as_deref() {
         Ok([x]) => Ok([*x, 0, 0]),
@@ -93,10 +93,22 @@ fn parse_position(text: &str) -> Result<[u32; 3], String> {
 }
 
 /// The profile of that name, or an error that lists the known ones.
-fn known_profile(name: &str) -> Result<Profile, Failure> {
+pub(super) fn known_profile(name: &str) -> Result<Profile, Failure> {
     let known: Vec<_> = Profile::ALL.iter().map(|p| p.name).collect();
     Profile::by_name(name)
         .ok_or_else(|| Failure::usage(format!("profile {name:?}: expected one of {} (--profile)", known.join(", "))))
+}
+
+/// Number of the sample at a place of a dispatch's grid.
+pub(super) fn sample_number(dispatch: &Dispatch, [x, y, z]: [u32; 3]) -> Result<usize, Failure> {
+    let [width, height, depth] = dispatch.grid;
+    if x >= width || y >= height || z >= depth {
+        return Err(Failure::usage(format!(
+            "--sample {x},{y},{z}: expected a place in the grid {width}x{height}x{depth} of {}",
+            dispatch.name
+        )));
+    }
+    Ok(x as usize + width as usize * (y as usize + height as usize * z as usize))
 }
 
 /// A dispatch with both sides' results.
@@ -196,14 +208,7 @@ pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -
         }
     }
     if let (Some([x, y, z]), [subject], [explanation]) = (arguments.sample, &subjects[..], &explanations[..]) {
-        let [width, height, depth] = subject.dispatch.grid;
-        if x >= width || y >= height || z >= depth {
-            let name = &subject.dispatch.name;
-            return Err(Failure::usage(format!(
-                "--sample {x},{y},{z}: expected a place in the grid {width}x{height}x{depth} of {name}"
-            )));
-        }
-        let sample = x as usize + width as usize * (y as usize + height as usize * z as usize);
+        let sample = sample_number(subject.dispatch, [x, y, z])?;
         let detail = detail(subject, explanation.group_of(sample), sample)?;
         text += "\n";
         text += &render_sample(&detail);

@@ -19,6 +19,7 @@ mod progress;
 mod reports;
 mod run;
 mod settings;
+mod step;
 mod worker;
 
 use std::{io::Write as _, process::ExitCode};
@@ -57,6 +58,7 @@ enum Command {
     Pack(pack::PackArguments),
     Unpack(pack::UnpackArguments),
     Explain(explain::ExplainArguments),
+    Step(step::StepArguments),
     Reduce(explain::ReduceArguments),
     Coverage(explain::CoverageArguments),
     Fuzz(fuzz::FuzzArguments),
@@ -99,6 +101,7 @@ pub fn main(backend: &dyn Backend) -> ExitCode {
         Command::Pack(arguments) => pack::pack(&arguments, &mut context),
         Command::Unpack(arguments) => pack::unpack(&arguments, &mut context),
         Command::Explain(arguments) => explain::explain(&arguments, &mut context),
+        Command::Step(arguments) => step::run(arguments, &mut context),
         Command::Reduce(arguments) => explain::reduce_case(&arguments, &mut context),
         Command::Coverage(arguments) => explain::coverage(&arguments, &mut context),
         Command::Fuzz(arguments) => fuzz::run(&arguments, &mut context),

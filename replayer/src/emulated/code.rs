@@ -2,13 +2,15 @@
 //!
 //! Building can only fail on a mistake in this crate; the first failure is kept and returned by [`Code::finish`].
 
-use std::collections::HashMap;
+use std::{cell::Cell, collections::HashMap, rc::Rc};
 
 use rspirv::{
     binary::Assemble,
     dr::{Builder, InsertPoint, Instruction, Operand},
     spirv::{self, Op, Word},
 };
+
+use super::section::{LISTING, Section};
 
 /// A SPIR-V value whose type is known to Rust.
 pub trait Value: Copy {
@@ -95,6 +97,19 @@ pub struct OpenLoop {
     merge: Word,
 }
 
+/// A section of the module, until it is dropped; then the one around it goes on.
+#[must_use]
+pub struct OpenSection {
+    current: Rc<Cell<Option<Section>>>,
+    outer: Option<Section>,
+}
+
+impl Drop for OpenSection {
+    fn drop(&mut self) {
+        self.current.set(self.outer);
+    }
+}
+
 /// A module under construction: one entry point, filled from top to bottom.
 pub struct Code {
     builder: Builder,
@@ -103,6 +118,11 @@ pub struct Code {
     constants: HashMap<(Word, u64), Word>,
     error: Option<rspirv::dr::Error>,
     uses_f64: bool,
+    /// The source text's name, when instructions are to refer to it.
+    listing: Option<Word>,
+    section: Rc<Cell<Option<Section>>>,
+    /// The block with the last OpLine, and its section.
+    marked: Option<(usize, Section)>,
 }
 
 impl Code {
@@ -122,7 +142,45 @@ impl Code {
             f32: builder.type_float(32, None),
             f64: 0,
         };
-        Self { builder, types, glsl, constants: HashMap::new(), error: None, uses_f64: false }
+        Self {
+            builder,
+            types,
+            glsl,
+            constants: HashMap::new(),
+            error: None,
+            uses_f64: false,
+            listing: None,
+            section: Rc::default(),
+            marked: None,
+        }
+    }
+
+    /// Takes the source text of the module, whose lines are its sections ([`super::section::listing`]). From here on each
+    /// instruction refers to the line of its section.
+    pub fn set_listing(&mut self, text: &str) {
+        let name = self.builder.string(LISTING);
+        self.builder.source(spirv::SourceLanguage::Unknown, 0, Some(name), Some(text));
+        self.listing = Some(name);
+    }
+
+    /// Begins a section: what is emitted until the returned value is dropped belongs to it, inner sections aside.
+    pub fn section(&mut self, section: impl Into<Section>) -> OpenSection {
+        let current = self.section.clone();
+        let outer = current.replace(Some(section.into()));
+        OpenSection { current, outer }
+    }
+
+    /// Refers to the line of the section, where that is not in force yet. An OpLine holds until the end of its block.
+    fn mark_section(&mut self) {
+        let (Some(listing), Some(section), Some(block)) =
+            (self.listing, self.section.get(), self.builder.selected_block())
+        else {
+            return;
+        };
+        if self.marked != Some((block, section)) {
+            self.marked = Some((block, section));
+            self.builder.line(listing, section.line(), 0);
+        }
     }
 
     /// Declares FP64 and what moves its bits.
@@ -165,6 +223,7 @@ impl Code {
     }
 
     fn insert(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Word {
+        self.mark_section();
         let id = self.builder.id();
         let result =
             self.builder.insert_into_block(InsertPoint::End, Instruction::new(op, Some(ty), Some(id), operands));
@@ -287,6 +346,7 @@ impl Code {
                 if out == inner {
                     return out;
                 }
+                self.mark_section();
                 let phi = self.builder.phi(ty, None, [(out, open.before), (inner, last)]);
                 self.keep(phi)
             })
@@ -356,6 +416,7 @@ impl Code {
 
     /// Stores through a pointer.
     pub fn store<T: Value>(&mut self, pointer: Word, value: T) {
+        self.mark_section();
         let stored = self.builder.store(pointer, value.id(), None, []);
         self.keep(stored);
     }

@@ -9,6 +9,7 @@ pub mod code;
 pub mod decode;
 pub(crate) mod module;
 mod sampling;
+pub mod section;
 pub mod specialization;
 
 use std::{
@@ -87,6 +88,35 @@ pub fn run(
     texels: &[u32],
     coords: &Coords,
 ) -> Result<Vec<u32>, Failure> {
+    let samples = coords.rows();
+    let results =
+        with_job(
+            rules,
+            state,
+            texels,
+            coords,
+            |job| {
+                if samples == 0 { Ok(vec![Vec::new()]) } else { executor.run(job) }
+            },
+        )??;
+    results
+        .into_iter()
+        .next()
+        .filter(|words| words.len() == samples * 4)
+        .ok_or_else(|| ExecuteError::Driver("the executor returned no results".to_owned()).into())
+}
+
+/// Calls `f` with the job that runs a dispatch; its only output is the results, four words a sample.
+///
+/// # Errors
+/// [`Failure::Refused`] when texels or operands do not fit the state.
+pub fn with_job<T>(
+    rules: Rules,
+    state: &State,
+    texels: &[u32],
+    coords: &Coords,
+    f: impl FnOnce(&Job<'_>) -> T,
+) -> Result<T, Failure> {
     let expected = state.extent.texels();
     if expected != texels.len() as u64 {
         return Err(crate::reference::texel_count_refusal(&state.extent, texels.len()).into());
@@ -96,18 +126,14 @@ pub fn run(
     let module = module(&ModuleKey::of(state, rules))?;
     let operands = in_module_order(state, coords);
     let samples = coords.rows();
-    if samples == 0 {
-        return Ok(Vec::new());
-    }
     let count = u32::try_from(samples).map_err(|_| Refusal {
         field: "grid".to_owned(),
         bits: None,
         value: format!("{samples} samples"),
         reason: "a dispatch has at most 2^32 - 1 samples".to_owned(),
     })?;
-    let groups = count.div_ceil(WORKGROUP);
-    let row = groups.min(GROUPS_IN_A_ROW);
-    let results = executor.run(&Job {
+    let (groups, row) = workgroups(count);
+    Ok(f(&Job {
         module: &module,
         entry: ENTRY,
         specialization: &specialize(state),
@@ -117,13 +143,23 @@ pub fn run(
             Binding { set: 0, binding: 2, resource: Resource::Output(samples * 4) },
         ],
         push_constants: &[count, row, state.grid[0], state.grid[1]],
-        groups: [row, groups.div_ceil(row), 1],
-    })?;
-    results
-        .into_iter()
-        .next()
-        .filter(|words| words.len() == samples * 4)
-        .ok_or_else(|| ExecuteError::Driver("the executor returned no results".to_owned()).into())
+        groups: [row, groups.div_ceil(row.max(1)), 1],
+    }))
+}
+
+/// Workgroups for so many samples, and how many of them are in a row.
+fn workgroups(samples: u32) -> (u32, u32) {
+    let groups = samples.div_ceil(WORKGROUP);
+    (groups, groups.min(GROUPS_IN_A_ROW))
+}
+
+/// The `GlobalInvocationId` that computes a sample of a dispatch of so many.
+#[must_use]
+pub fn invocation(sample: u32, samples: u32) -> [u32; 3] {
+    let (_, row) = workgroups(samples);
+    let (group, lane) = (sample / WORKGROUP, sample % WORKGROUP);
+    let row = row.max(1);
+    [group % row * WORKGROUP + lane, group / row, 0]
 }
 
 /// The image of a state as executors bind it.

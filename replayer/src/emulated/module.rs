@@ -10,10 +10,11 @@ use super::{
     ENTRY, ModuleKey, WORKGROUP,
     code::{Code, F, U, Value},
     sampling::{Emitter, Inputs, Variables, condition},
+    section::{Stage, listing},
     specialization::Slot,
 };
 use crate::{
-    rules::{CoordinateProduct, QuadDerivatives, ResultRounding},
+    rules::{CoordinateProduct, QuadDerivatives, ResultRounding, RuleId},
     state::{State, View},
 };
 
@@ -21,6 +22,8 @@ use crate::{
 pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     let mut code = Code::new();
     let rules = &key.rules;
+    code.set_listing(&listing(rules));
+    let _section = code.section(Stage::Operands);
     if rules.fixed_point_weights()
         || rules.coordinate_product == CoordinateProduct::Exact
         || rules.result_rounding != ResultRounding::Fp32
@@ -228,6 +231,7 @@ fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, push: Word, i
 /// Differences of the coordinates in a sample's 2x2 quad, as [`crate::reference::Sampler`] takes them: a real shader has
 /// them from the other lanes of the quad, a recorded grid from its neighbouring rows.
 fn quad_derivatives(code: &mut Code, key: &ModuleKey, operands: Word, push: Word, index: U) -> [Vec<U>; 2] {
+    let _section = code.section(RuleId::QuadDerivatives);
     let (width, height) = (load_push(code, push, 2), load_push(code, push, 3));
     let one = code.u(1);
     let x = code.u_mod(index, width);

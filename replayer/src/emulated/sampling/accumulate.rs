@@ -6,9 +6,12 @@ use super::{
     AxisTaps, Emitter, LevelTaps, Levels, MIN_BIASED_EXPONENT, Sum, Tap, each_tap, map_taps, weight::Numerators,
 };
 use crate::{
-    emulated::code::{B, Code, D, F, Value},
+    emulated::{
+        code::{B, Code, D, F, Value},
+        section::Stage,
+    },
     reference::blend::{corner_bits, corner_shares},
-    rules::ZeroWeightTaps,
+    rules::{RuleId, ZeroWeightTaps},
 };
 
 impl Emitter<'_> {
@@ -20,6 +23,7 @@ impl Emitter<'_> {
         levels: &Levels,
         m: usize,
     ) -> [Sum; 4] {
+        let _section = self.code.section(Stage::Filter);
         let numerators = if self.rules.fixed_point_weights() { Some(self.numerators(level, levels, m)) } else { None };
         let dead = self.dead_taps(level, numerators.as_ref());
         let zero = self.code.u(0);
@@ -62,6 +66,7 @@ impl Emitter<'_> {
         values: &[Vec<Vec<F>>],
         numerators: Option<&Numerators>,
     ) -> Sum {
+        let _section = self.code.section(RuleId::Accumulation);
         let mut sum = previous.unwrap_or_else(|| self.empty_sum());
         match (self.rules.accumulation.aligned_bits(), numerators) {
             (Some(bits), Some(numerators)) => self.add_aligned(&mut sum, level, values, numerators, bits),
@@ -187,6 +192,7 @@ impl Emitter<'_> {
 
     /// What a gather returns beyond a cube's corner: see [`crate::reference::blend::corner_value`].
     pub(super) fn corner_value(&mut self, level: &LevelTaps, [own, across_t, across_s]: [F; 3]) -> F {
+        let _section = self.code.section(RuleId::CubeCorner);
         let plain = self.code.f_add(own, across_t);
         let plain = self.code.f_add(plain, across_s);
         let [third, rest] = corner_shares(self.rules, 2);
@@ -230,6 +236,7 @@ impl Emitter<'_> {
 
     /// Notes NaN and infinities among the taps that have a weight along every axis.
     fn note_special(&mut self, sum: &mut Sum, level: &LevelTaps, values: &[Vec<Vec<F>>]) {
+        let _section = self.code.section(RuleId::Accumulation);
         let left_out = self.rules.zero_weight_taps == ZeroWeightTaps::LeftOut;
         let weightless: Vec<[B; 2]> = level
             .axes

@@ -4,6 +4,7 @@ use super::Emitter;
 use crate::{
     emulated::{
         code::{B, Code, F, I},
+        section::Stage,
         specialization::Slot,
     },
     state::{Address, View},
@@ -27,6 +28,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn address(&mut self, axis: usize, index: I, size: I, size_f: F, linear: B) -> ([I; 2], [B; 2]) {
+        let _section = self.code.section(Stage::Address);
         let slot = Self::address_slot(axis);
         let periodic = self.is_periodic(axis);
         let mirror = self.slot_is(slot, Address::Mirror as u32);

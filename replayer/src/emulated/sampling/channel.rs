@@ -5,9 +5,10 @@ use crate::{
     emulated::{
         code::{F, U, Value},
         decode::{self, Format, FormatClass},
+        section::Stage,
         specialization::Slot,
     },
-    rules::{BorderSwizzle, CubeCorner},
+    rules::{BorderSwizzle, CubeCorner, RuleId},
 };
 
 impl Emitter<'_> {
@@ -27,10 +28,12 @@ impl Emitter<'_> {
 
     /// A tap's four channels: before DST_SEL, or after it when the border colour does not go through it.
     pub(super) fn channels(&mut self, tap: Tap) -> [F; 4] {
+        let _section = self.code.section(Stage::Decode);
         let [x, y, z] = self.decode(tap.word);
         let one = self.code.f(1.0);
         let mut channels = [x, y, z, one];
         if let (Some((corner, others)), CubeCorner::Average) = (tap.corner, self.rules.cube_corner) {
+            let _section = self.code.section(RuleId::CubeCorner);
             let others = others.map(|word| self.decode(word));
             let third = self.code.f(1.0 / 3.0);
             for (n, channel) in channels.iter_mut().enumerate().take(3) {
@@ -41,6 +44,7 @@ impl Emitter<'_> {
             }
         }
         if self.rules.border_swizzle == BorderSwizzle::None {
+            let _section = self.code.section(RuleId::BorderSwizzle);
             let zero = self.code.f(0.0);
             channels = Self::SELECTS.map(|slot| self.select_channel(slot, zero, one, channels));
         }
@@ -60,9 +64,11 @@ impl Emitter<'_> {
     }
 
     pub(super) fn integer_channels(&mut self, tap: Tap) -> [U; 4] {
+        let _section = self.code.section(Stage::Decode);
         let format = self.format();
         let mut channels = decode::integer(self.code, format, tap.word);
         if self.rules.border_swizzle == BorderSwizzle::None {
+            let _section = self.code.section(RuleId::BorderSwizzle);
             let (zero, one) = (self.code.u(0), self.code.u(1));
             channels = Self::SELECTS.map(|slot| self.select_channel(slot, zero, one, channels));
         }

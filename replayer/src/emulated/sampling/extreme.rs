@@ -6,7 +6,7 @@ use crate::{
         code::{B, F},
         specialization::Slot,
     },
-    rules::MinMaxTaps,
+    rules::{MinMaxTaps, RuleId},
 };
 
 impl Emitter<'_> {
@@ -18,6 +18,7 @@ impl Emitter<'_> {
         values: &[Vec<Vec<F>>],
         numerators: Option<&Numerators>,
     ) -> (F, B) {
+        let _section = self.code.section(RuleId::MinMaxTaps);
         let minimum = self.slot_is(Slot::Reduction, 1);
         let all = self.rules.minmax_taps == MinMaxTaps::All;
         let mut weightless: Vec<[B; 2]> = level.axes.iter().map(|axis| self.weightless(axis)).collect();

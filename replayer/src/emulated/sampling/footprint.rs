@@ -9,18 +9,20 @@ use super::{AxisTaps, Emitter, Inputs, LevelTaps, Tap};
 use crate::{
     emulated::{
         code::{B, I, U, Value},
+        section::Stage,
         specialization::Slot,
     },
     reference::{
         coordinate::Rounding,
         cube::{NEIGHBOURS, Neighbour},
     },
-    rules::{CubeCorner, LayerRounding, TruncCoord},
+    rules::{CubeCorner, LayerRounding, RuleId, TruncCoord},
     state::View,
 };
 
 impl Emitter<'_> {
     pub(super) fn fetch(&mut self, level: U, at: &[I]) -> U {
+        let _section = self.code.section(Stage::Fetch);
         let coordinate = if at.len() == 1 { at[0].id() } else { self.code.vector(at) };
         let uint = U::type_id(self.code);
         let vector = self.code.raw().type_vector(uint, 4);
@@ -39,6 +41,7 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::footprint::layer`].
     pub(super) fn layer(&mut self, operand: U) -> I {
+        let _section = self.code.section(RuleId::LayerRounding);
         let value = self.limited(operand, -1.0, 16384.0);
         let rounded = self.round_f(
             match self.rules.layer_rounding {
@@ -49,6 +52,7 @@ impl Emitter<'_> {
             value,
         );
         let rounded = if self.rules.trunc_coord == TruncCoord::Everywhere {
+            let _section = self.code.section(RuleId::TruncCoord);
             let trunc = self.slot_is(Slot::TruncCoord, 1);
             let cut = self.code.f_trunc(value);
             self.code.select(trunc, cut, rounded)
@@ -86,6 +90,7 @@ impl Emitter<'_> {
         linear: B,
         slice_linear: B,
     ) -> LevelTaps {
+        let _section = self.code.section(Stage::Address);
         let size = self.level_size(level);
         let offsets: Vec<Option<I>> = (0..3).map(|axis| inputs.offset.map(|word| self.offset(word, axis))).collect();
         let axes: Vec<AxisTaps> = (0..self.view.axes())
@@ -130,6 +135,7 @@ impl Emitter<'_> {
 
     /// Taps on a cube: on the face itself, or across its edges when the cube is seamless.
     fn cube_taps(&mut self, level: U, axes: Vec<AxisTaps>, size: I, layer: I, linear: B) -> LevelTaps {
+        let _section = self.code.section(Stage::Address);
         let seamless = self.slot_is(Slot::CubeWrap, 1);
         let base = self.slot(Slot::BaseLayer);
         let code = &mut *self.code;
@@ -233,6 +239,7 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::operands::unpack_offset`].
     pub(super) fn offset(&mut self, word: U, axis: usize) -> I {
+        let _section = self.code.section(Stage::Operands);
         let left = self.code.u(26 - 8 * axis as u32);
         let right = self.code.u(26);
         let signed = self.code.u_to_i(word);

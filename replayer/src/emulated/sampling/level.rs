@@ -6,6 +6,7 @@ use super::{Computed, Emitter, Inputs, Levels};
 use crate::{
     emulated::{
         code::{F, I, U, Value},
+        section::Stage,
         specialization::Slot,
     },
     reference::{
@@ -15,7 +16,7 @@ use crate::{
     },
     rules::{
         ExplicitLodBias, LodDerivatives, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod,
-        MipPointClamp,
+        MipPointClamp, RuleId,
     },
     state::View,
 };
@@ -24,6 +25,7 @@ impl Emitter<'_> {
     /// Sizes of a level along the axes: level 0's are queried and shifted, since llvmpipe's query takes the level of one
     /// invocation for all of a group.
     pub(super) fn level_size(&mut self, level: U) -> Vec<I> {
+        let _section = self.code.section(Stage::Levels);
         let components = match self.view {
             View::D1 => 1,
             View::D1Array | View::D2 => 2,
@@ -47,6 +49,7 @@ impl Emitter<'_> {
     }
 
     fn quantize_lod(&mut self, lod: F) -> F {
+        let _section = self.code.section(RuleId::LodRounding);
         let rounding = match self.rules.lod_rounding {
             LodRounding::None => return lod,
             LodRounding::TowardZero => None,
@@ -77,6 +80,7 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::lod::levels`].
     pub(super) fn levels(&mut self, inputs: &Inputs, explicit: bool) -> Levels {
+        let _section = self.code.section(Stage::Levels);
         let mut lod = match inputs.lod {
             Some(bits) => self.limited(bits, -LOD_LIMIT, LOD_LIMIT),
             None => self.code.f(0.0),
@@ -85,6 +89,7 @@ impl Emitter<'_> {
             lod = self.quantize_lod(lod);
         }
         if !explicit || self.rules.explicit_lod_bias == ExplicitLodBias::Added {
+            let _section = self.code.section(RuleId::ExplicitLodBias);
             let bias = self.slot_lod(Slot::LodBias, true);
             lod = self.code.f_add(lod, bias);
         }
@@ -109,10 +114,12 @@ impl Emitter<'_> {
         let last_level = self.slot(Slot::LastLevel);
         let code = &mut *self.code;
         let zero = code.f(0.0);
+        let section = code.section(RuleId::MinifyFrom);
         let minify = match self.rules.minify_from {
             MinifyFrom::AboveZero => code.f_gt(lod, zero),
             MinifyFrom::AtZero => code.f_ge(lod, zero),
         };
+        drop(section);
         let last = code.u_to_f(last_level);
         let in_view = code.f_clamp(lod, zero, last);
         let point_lod = match self.rules.mip_nearest_lod {
@@ -121,6 +128,7 @@ impl Emitter<'_> {
         };
         let mut nearest = self.nearest_level(point_lod);
         if self.rules.mip_point_clamp == MipPointClamp::ByField {
+            let _section = self.code.section(RuleId::MipPointClamp);
             let preclamp = self.slot_is(Slot::MipPointPreclamp, 1);
             let rounds = self.rules.mip_nearest_lod == MipNearestLod::Rounded
                 && self.rules.lod_rounding_stage == LodRoundingStage::Final;
@@ -157,6 +165,7 @@ impl Emitter<'_> {
     }
 
     fn nearest_level(&mut self, lod: F) -> F {
+        let _section = self.code.section(RuleId::MipNearest);
         match self.rules.mip_nearest {
             MipNearest::HalfUp => self.round_f(Rounding::HalfUp, lod),
             MipNearest::HalfDown => {
@@ -173,6 +182,7 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::derivatives::computed`].
     pub(super) fn computed(&mut self, derivatives: &[Vec<U>; 2]) -> Computed {
+        let _section = self.code.section(RuleId::LodDerivatives);
         let base = self.slot(Slot::BaseLevel);
         let size = self.level_size(base);
         let unnormalized = self.slot_is(Slot::Unnormalized, 1);
@@ -208,6 +218,7 @@ impl Emitter<'_> {
         let eighth = code.f(0.125);
         let threshold = code.u_to_f(threshold);
         let threshold = code.f_mul(threshold, eighth);
+        let section = code.section(RuleId::AnisotropyRule);
         let mut log2_probes = limit;
         for k in (0..4u32).rev() {
             let ratio = code.f((1u32 << k) as f32);
@@ -220,6 +231,7 @@ impl Emitter<'_> {
             let takes = code.b_and(allowed, enough);
             log2_probes = code.select(takes, here, log2_probes);
         }
+        drop(section);
         let lod = match self.rules.lod_derivatives {
             LodDerivatives::Octagon => {
                 let one = self.code.i(1);

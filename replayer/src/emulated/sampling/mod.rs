@@ -16,11 +16,12 @@ use rspirv::spirv::Word;
 use super::{
     code::{B, Code, D, F, I, U},
     decode::{self, FormatClass},
+    section::Stage,
     specialization::Slot,
 };
 use crate::{
     reference::coordinate::NORMALIZED_LIMIT,
-    rules::{BorderSwizzle, CubeCorner, NanCoordinate, Rules, ZFilterRule},
+    rules::{BorderSwizzle, CubeCorner, NanCoordinate, RuleId, Rules, ZFilterRule},
     state::{Address, View},
 };
 
@@ -176,6 +177,7 @@ impl Emitter<'_> {
 
     /// The average (or the smallest, or the largest) of the probes along the footprint's longer side.
     fn probes(&mut self, inputs: &Inputs, computed: &Computed, variables: Variables) -> [U; 4] {
+        let _section = self.code.section(RuleId::AnisotropyRule);
         let coordinates: Vec<F> = inputs.coordinates.iter().map(|&bits| self.condition(bits)).collect();
         let reduction = self.slot(Slot::Reduction);
         let minimum = self.slot_is(Slot::Reduction, 1);
@@ -189,6 +191,11 @@ impl Emitter<'_> {
         let share = code.u_shl(share, shift);
         let share = code.u_float(share);
         let several = code.u_gt(count, one);
+        // The first probe reads them, although it uses nothing of them.
+        let empty = code.f(0.0);
+        for sum in variables.sums {
+            code.store(sum, empty);
+        }
         let open = code.begin_loop(variables.counter, count);
         let index = open.index;
         let double = code.u_add(index, index);
@@ -256,6 +263,7 @@ impl Emitter<'_> {
 
     /// The channels of a sample at one place, before DST_SEL.
     fn filtered_at(&mut self, inputs: &Inputs, explicit: bool) -> [F; 4] {
+        let _section = self.code.section(Stage::Filter);
         let levels = self.levels(inputs, explicit);
         let linear_if = |emitter: &mut Self, slot| emitter.slot_is(slot, 1);
         let (mag, min) = (linear_if(self, Slot::Mag), linear_if(self, Slot::Min));
@@ -290,6 +298,7 @@ impl Emitter<'_> {
 
     /// DST_SEL, unless the taps have gone through it.
     fn output(&mut self, mut channels: [F; 4]) -> [U; 4] {
+        let _section = self.code.section(Stage::Output);
         if self.rules.border_swizzle == BorderSwizzle::DstSel {
             let (zero, one) = (self.code.f(0.0), self.code.f(1.0));
             channels = Self::SELECTS.map(|slot| self.select_channel(slot, zero, one, channels));
@@ -298,6 +307,7 @@ impl Emitter<'_> {
     }
 
     fn output_integer(&mut self, channels: [U; 4]) -> [U; 4] {
+        let _section = self.code.section(Stage::Output);
         if self.rules.border_swizzle == BorderSwizzle::None {
             return channels;
         }
@@ -306,6 +316,7 @@ impl Emitter<'_> {
     }
 
     fn slice_linear(&mut self, linear: B) -> B {
+        let _section = self.code.section(RuleId::ZFilterRule);
         if self.view != View::D3 || self.rules.z_filter == ZFilterRule::FollowsXy {
             return linear;
         }
@@ -342,6 +353,7 @@ impl Emitter<'_> {
 
     /// `image_gather4*`.
     pub fn gather(&mut self, inputs: &Inputs, explicit: bool) -> [U; 4] {
+        let _section = self.code.section(Stage::Output);
         let lod = match &inputs.derivatives {
             Some(derivatives) => {
                 let computed = self.computed(derivatives);
@@ -387,6 +399,7 @@ impl Emitter<'_> {
 
     /// `image_load*`.
     pub fn load(&mut self, inputs: &Inputs) -> [U; 4] {
+        let _section = self.code.section(Stage::Address);
         let (base, last) = (self.slot(Slot::BaseLevel), self.slot(Slot::LastLevel));
         let zero = self.code.i(0);
         let mut inside = self.code.b(true);
@@ -430,6 +443,7 @@ impl Emitter<'_> {
         let word = self.fetch(level, &at);
         let border = self.code.b(false);
         let tap = Tap { word, border, corner: None };
+        let section = self.code.section(Stage::Decode);
         let integer = self.class == FormatClass::Integer;
         let format = self.format();
         let channels = match self.class {
@@ -443,6 +457,8 @@ impl Emitter<'_> {
                 [x, y, z, one].map(|c| self.code.f_bits(c))
             }
         };
+        drop(section);
+        let _section = self.code.section(Stage::Output);
         let none = self.code.u(0);
         let channels = channels.map(|c| self.code.select(inside, c, none));
         let one = if integer { one } else { self.code.u(1.0f32.to_bits()) };
@@ -469,13 +485,16 @@ fn each_tap<T>(taps: &[Vec<Vec<T>>], mut visit: impl FnMut([usize; 3], &T)) {
 
 /// See [`crate::reference::coordinate::condition`].
 pub fn condition(code: &mut Code, rules: &Rules, bits: U) -> F {
+    let _section = code.section(RuleId::NanCoordinate);
     let mask = code.u(0x7fff_ffff);
     let magnitude = code.u_and(bits, mask);
     let (smallest, largest) = (code.u(0x0080_0000), code.u(0x7f80_0000));
     let zero = code.u(0);
+    let section = code.section(RuleId::DenormalCoordinate);
     let denormal = code.u_lt(magnitude, smallest);
-    let nan = code.u_gt(magnitude, largest);
     let bits = code.select(denormal, zero, bits);
+    drop(section);
+    let nan = code.u_gt(magnitude, largest);
     let substitute = match rules.nan_coordinate {
         NanCoordinate::Zero => zero,
         NanCoordinate::Lowest => code.u(f32::NEG_INFINITY.to_bits()),

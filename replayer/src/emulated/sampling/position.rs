@@ -4,10 +4,11 @@ use super::{AxisTaps, Emitter};
 use crate::{
     emulated::{
         code::{B, D, F, I, U, Value},
+        section::Stage,
         specialization::Slot,
     },
     reference::coordinate::{FINEST_STEP, NORMALIZED_LIMIT, Rounding, TEXEL_LIMIT, largest_size_of_step, rounding},
-    rules::{CoordinateProduct, EdgeClamp, HalfBorder},
+    rules::{CoordinateProduct, EdgeClamp, HalfBorder, RuleId},
     state::{Address, Filter, View},
 };
 
@@ -60,11 +61,17 @@ impl Emitter<'_> {
         let trunc = self.slot_is(Slot::TruncCoord, 1);
         let mut by_filter = |emitter: &mut Self, filter: Filter| {
             let (set, clear) = (rounding(emitter.rules, filter, true), rounding(emitter.rules, filter, false));
+            // What serves both kinds of filter alike goes by the one for linear.
+            let shared = (set, clear)
+                == (rounding(emitter.rules, Filter::Linear, true), rounding(emitter.rules, Filter::Linear, false));
+            let rule = if shared { RuleId::WeightRounding } else { RuleId::PointRounding };
+            let _section = emitter.code.section(rule);
             let clear_value = rounded(emitter, clear);
             if set == clear {
                 return (clear_value, set, clear);
             }
             let set_value = rounded(emitter, set);
+            let _section = emitter.code.section(RuleId::TruncCoord);
             (emitter.code.select(trunc, set_value, clear_value), set, clear)
         };
         let (point, point_set, point_clear) = by_filter(self, Filter::Point);
@@ -79,6 +86,7 @@ impl Emitter<'_> {
 
     /// See [`crate::reference::coordinate::position`] and [`crate::reference::address::address`].
     pub(super) fn axis(&mut self, axis: usize, bits: U, offset: Option<I>, size: I, linear: B) -> AxisTaps {
+        let _section = self.code.section(Stage::Position);
         let mut c = self.condition(bits);
         if self.view == View::Cube {
             let (one, two) = (self.code.f(1.0), self.code.f(2.0));
@@ -115,6 +123,7 @@ impl Emitter<'_> {
     }
 
     fn step_down(&mut self, c: F, size: I) -> F {
+        let _section = self.code.section(RuleId::CoordinateStep);
         let Some(bits) = self.rules.coordinate_step.bits() else { return c };
         let unnormalized = self.slot_is(Slot::Unnormalized, 1);
         let code = &mut *self.code;
@@ -136,6 +145,7 @@ impl Emitter<'_> {
     }
 
     fn half_border_limit(&mut self, axis: usize, s: F, size: F) -> F {
+        let _section = self.code.section(RuleId::HalfBorder);
         if self.rules.half_border != HalfBorder::CoordinateClamp {
             return s;
         }
@@ -153,6 +163,7 @@ impl Emitter<'_> {
     }
 
     fn exact_position(&mut self, axis: usize, c: F, size: I, linear: B) -> I {
+        let _section = self.code.section(RuleId::CoordinateProduct);
         let unnormalized = self.slot_is(Slot::Unnormalized, 1);
         let periodic = self.is_periodic(axis);
         let half = self.slot_is(Self::address_slot(axis), Address::HalfBorder as u32);
@@ -193,6 +204,7 @@ impl Emitter<'_> {
 
     /// Whether positions are clamped (by the rules), and in which of the modes that do (by the state).
     fn position_clamps(&mut self, axis: usize, linear: B) -> Option<[B; 2]> {
+        let _section = self.code.section(RuleId::EdgeClamp);
         if self.rules.edge_clamp != EdgeClamp::Position || self.gathers {
             return None;
         }
@@ -205,6 +217,7 @@ impl Emitter<'_> {
     }
 
     fn on_grid(&mut self, axis: usize, fixed: I, offset: Option<I>, size: I, linear: B) -> (I, U, F) {
+        let _section = self.code.section(RuleId::SubtexelBits);
         let bits = self.rules.subtexel_bits.bits().unwrap_or(8);
         let clamps = self.position_clamps(axis, linear);
         let code = &mut *self.code;
@@ -220,6 +233,7 @@ impl Emitter<'_> {
         };
         let mut fixed = code.i_sub(fixed, half);
         if let Some([edge, mirror_once]) = clamps {
+            let _section = code.section(RuleId::EdgeClamp);
             let (one, texel) = (code.i(1), code.i(1 << bits));
             let last = code.i_sub(size, one);
             let last = code.i_shl(last, shift);
@@ -242,6 +256,7 @@ impl Emitter<'_> {
     }
 
     fn unquantized(&mut self, axis: usize, s: F, offset: Option<I>, size: F, linear: B) -> (I, U, F) {
+        let _section = self.code.section(RuleId::SubtexelBits);
         let clamps = self.position_clamps(axis, linear);
         let code = &mut *self.code;
         let (zero, half, one) = (code.f(0.0), code.f(0.5), code.f(1.0));
@@ -249,6 +264,7 @@ impl Emitter<'_> {
         let mut t = code.f_sub(s, half);
         let mut limit = None;
         if let Some([edge, mirror_once]) = clamps {
+            let _section = code.section(RuleId::EdgeClamp);
             let last = code.f_sub(size, one);
             let moved = match offset {
                 Some(offset) => {

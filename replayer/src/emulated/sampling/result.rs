@@ -4,14 +4,16 @@ use super::{Emitter, Sum};
 use crate::{
     emulated::{
         code::{D, F},
+        section::Stage,
         specialization::Slot,
     },
-    rules::ResultRounding,
+    rules::{ResultRounding, RuleId},
 };
 
 impl Emitter<'_> {
     /// The filtered value of a channel.
     pub(super) fn finish(&mut self, sum: Sum) -> F {
+        let _section = self.code.section(Stage::Filter);
         let blended = match sum.fp64 {
             Some(total) => {
                 let rounded = self.round_result(total);
@@ -35,6 +37,7 @@ impl Emitter<'_> {
 
     /// Rounds an FP32 value as results are; NaN and infinities stay.
     pub(super) fn rounded(&mut self, value: F) -> F {
+        let _section = self.code.section(RuleId::ResultRounding);
         if self.rules.result_rounding == ResultRounding::Fp32 {
             return value;
         }

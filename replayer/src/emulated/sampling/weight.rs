@@ -3,13 +3,14 @@
 use super::{AxisTaps, Emitter, LevelTaps, Levels, map_taps};
 use crate::{
     emulated::code::{B, Code, D, U, Value},
-    rules::{CubeCorner, WeightScheme, ZeroWeightTaps},
+    rules::{CubeCorner, RuleId, WeightScheme, ZeroWeightTaps},
     state::View,
 };
 
 impl Emitter<'_> {
     /// Which taps are left out of a blend; `None` when none are.
     pub(super) fn dead_taps(&mut self, level: &LevelTaps, numerators: Option<&Numerators>) -> Option<Vec<Vec<Vec<B>>>> {
+        let _section = self.code.section(RuleId::ZeroWeightTaps);
         if self.rules.zero_weight_taps != ZeroWeightTaps::LeftOut {
             return None;
         }
@@ -54,6 +55,7 @@ impl Emitter<'_> {
 
     /// Integer weights of a level's taps: see [`crate::reference::blend::numerators`].
     pub(super) fn numerators(&mut self, level: &LevelTaps, levels: &Levels, m: usize) -> Numerators {
+        let _section = self.code.section(RuleId::WeightScheme);
         let numerators = self.tap_numerators(level, levels, m);
         if self.view != View::Cube || self.rules.cube_corner != CubeCorner::Shares {
             return numerators;
@@ -107,6 +109,7 @@ impl Emitter<'_> {
         shares: impl Fn(&mut Code, T) -> (T, T),
         add: impl Fn(&mut Code, T, T) -> T,
     ) {
+        let _section = self.code.section(RuleId::CubeCorner);
         let before = slice.to_vec();
         for (y, x) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             let Some((corner, _)) = level.taps[0][y][x].corner else { continue };

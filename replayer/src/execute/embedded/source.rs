@@ -200,6 +200,10 @@ impl Source {
                     }
                 }
             }
+            // A line is in force until the end of its block.
+            if matches!(i.op, Op::Label | Op::FunctionEnd) {
+                line = None;
+            }
             match i.op {
                 Op::Nop
                 | Op::Source

@@ -35,10 +35,24 @@ pub enum Value {
     Name(String),
 }
 
+impl Value {
+    /// The value of a float of any width, exactly.
+    #[must_use]
+    pub fn as_f64(&self) -> Option<f64> {
+        match self {
+            Self::F16(bits) => Some(f32::from_bits(half::to_f32(u32::from(*bits))).into()),
+            Self::F32(value) => Some((*value).into()),
+            Self::F64(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bool(b) => write!(f, "{b}"),
+            Self::Unsigned(v @ 0..=9, _) => write!(f, "{v}"),
             Self::Unsigned(v, _) => write!(f, "{v} ({v:#x})"),
             Self::Signed(v, _) => write!(f, "{v}"),
             Self::F16(v) => write!(f, "{:?} ({v:#06x})", f32::from_bits(half::to_f32(u32::from(*v)))),

@@ -1,0 +1,83 @@
+//! What the benchmarks of sampling run.
+
+use capture_format::{Column, Coords, Dispatch, Op, TexelFormat};
+use replayer::generate::Random;
+
+/// Texels along each side of the image.
+const SIZE: u32 = 256;
+
+/// What is sampled.
+#[derive(Clone, Copy)]
+#[allow(dead_code, reason = "not every benchmark runs all of it")]
+pub enum Work {
+    /// Bilinear, coordinates in scan order.
+    Scan,
+    /// Bilinear, coordinates at random.
+    Scattered,
+    /// Trilinear, coordinates in scan order, any LOD.
+    Trilinear,
+    /// 3D, linear along all axes, coordinates in scan order.
+    Volume,
+}
+
+/// A dispatch of `side` by `side` samples.
+pub fn dispatch(work: Work, side: u32) -> Dispatch {
+    let mut random = Random::new(7, 0);
+    let (levels, depth) = match work {
+        Work::Trilinear => (9u32, 1u32),
+        Work::Volume => (1, 16),
+        Work::Scan | Work::Scattered => (1, 1),
+    };
+    let texels: u32 = (0..levels).map(|level| (SIZE >> level).max(1).pow(2) * depth).sum();
+    let format = TexelFormat::R10G11B11_FLOAT;
+    let words: Vec<u32> =
+        (0..texels).map(|_| format.pack(std::array::from_fn(|_| random.uniform(0.0, 8.0).to_bits()))).collect();
+    let kind = if matches!(work, Work::Volume) { 10u32 } else { 9 };
+    let image = [
+        0,
+        u32::from(format.code()) << 20 | (SIZE - 1 & 3) << 30,
+        (SIZE - 1) >> 2 | (SIZE - 1) << 14 | 1 << 31,
+        0x0000_03ac | (levels - 1) << 16 | kind << 28,
+        depth - 1,
+        (levels - 1) << 4,
+        0,
+        0,
+    ];
+    // Edge, all LODs, bilinear; TRUNC_COORD is clear. Linear mip filter for the trilinear work.
+    let mip = if matches!(work, Work::Trilinear) { 2 << 26 } else { 0 };
+    let sampler = [0x92, 0x00ff_f000, 0x0050_0000 | mip, 0];
+    let mut columns = vec![Column::U, Column::V];
+    match work {
+        Work::Trilinear => columns.push(Column::Lod),
+        Work::Volume => columns.push(Column::W),
+        Work::Scan | Work::Scattered => {}
+    }
+    let mut coords = Vec::with_capacity((side * side) as usize * columns.len());
+    for y in 0..side {
+        for x in 0..side {
+            let place = |n: u32| (n as f32 + 0.37) / side as f32;
+            let [u, v] = match work {
+                Work::Scattered => [random.uniform(0.0, 1.0), random.uniform(0.0, 1.0)],
+                _ => [place(x), place(y)],
+            };
+            coords.extend([u.to_bits(), v.to_bits()]);
+            match work {
+                Work::Trilinear => coords.push((place(y) * 7.0).to_bits()),
+                Work::Volume => coords.push(place(x ^ y).to_bits()),
+                Work::Scan | Work::Scattered => {}
+            }
+        }
+    }
+    Dispatch {
+        name: "bench".to_owned(),
+        op: if matches!(work, Work::Trilinear) { Op::SAMPLE_L } else { Op::SAMPLE_LZ },
+        grid: [side, side, 1],
+        image,
+        sampler: Some(sampler),
+        border_table: Vec::new(),
+        dmask: None,
+        texels: words.into(),
+        coords: Coords { columns, words: coords.into() },
+        expected: None,
+    }
+}
