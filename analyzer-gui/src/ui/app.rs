@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
+use clap::ValueEnum as _;
 use egui::{CentralPanel, Key, Modifiers, Panel, Ui};
 use egui_tiles::Tree;
 
@@ -17,12 +18,12 @@ use super::{
     tile_store::TileStore,
     top_bar::{self, TopBar, TopRequest},
     view_bar,
-    view_state::{ViewKind, ViewState},
+    view_state::{RangeMode, ViewKind, ViewState},
 };
 use crate::{
     args::{Args, Theme},
     model::{
-        choice::ProfileChoice,
+        choice::{ExecutorChoice, ProfileChoice},
         export, fields,
         goto::{Goto, parse_sample},
         navigate::{self, Layout, Order, Step},
@@ -59,6 +60,8 @@ pub struct AnalyzerApp {
     /// Fields to be set once the first dispatch is there.
     pending_fields: Vec<String>,
     close_up: bool,
+    /// Arguments about how images are shown, until the first dispatch is there.
+    pending_view: Option<Box<Args>>,
     show: Vec<Pane>,
     screenshot: Option<Screenshot>,
     bench: Option<Bench>,
@@ -99,6 +102,10 @@ impl AnalyzerApp {
         if let Some(profile) = &args.profile {
             choice.profile = ProfileChoice::Named(profile.clone());
         }
+        if let Some(executor) = &args.executor {
+            choice.executor = executor.clone();
+        }
+        choice.strict |= args.strict;
         settings.set_choice(&choice);
         settings.metric = args.metric.unwrap_or(settings.metric);
         match args.theme {
@@ -130,6 +137,7 @@ impl AnalyzerApp {
             dialog: None,
             pending_fields: args.set.clone(),
             close_up: args.close_up,
+            pending_view: Some(Box::new(args.clone())),
             show: args.show.clone(),
             screenshot: args.screenshot.clone().map(|path| Screenshot {
                 path,
@@ -236,6 +244,16 @@ impl AnalyzerApp {
         }
         if let Some(shown) = self.session.shown() {
             self.view.follow(shown);
+            if let Some(args) = self.pending_view.take() {
+                self.view.channels = args.channels;
+                self.view.range = args.range.unwrap_or(self.view.range);
+                self.view.viewport = args.at.unwrap_or(self.view.viewport);
+                self.view.texture_viewport = args.texture_at.unwrap_or(self.view.texture_viewport);
+                self.view.texture_at = args.texture.map_or(self.view.texture_at, |at| at.0);
+                if let Some(slice) = args.slice {
+                    self.session.set_slice(slice);
+                }
+            }
         }
         // With a result in sight and --close-up, the selected sample is shown enlarged; without one, the first that differs.
         let outcome = self.session.outcome().map(|(_, serial)| serial);
@@ -261,9 +279,8 @@ impl AnalyzerApp {
 
     /// Shows the part of the texture that the selected sample reads.
     fn reveal_taps(&mut self, close_up: bool) {
-        let Some((info, _)) = self.session.sample_info() else { return };
-        let heaviest = info.taps.iter().filter(|tap| tap.texel.is_some()).max_by(|a, b| a.weight.total_cmp(&b.weight));
-        if let Some((level, [x, y, slice])) = heaviest.and_then(|tap| Some((tap.level, tap.texel?))) {
+        let heaviest = self.session.sample_view().and_then(|view| view.info.heaviest_tap());
+        if let Some((level, [x, y, slice])) = heaviest {
             self.view.texture_at = [level, slice];
             if close_up {
                 self.view.texture_viewport.close_up([x, y]);
@@ -340,7 +357,8 @@ impl AnalyzerApp {
             [(Key::PageDown, Step::Next), (Key::J, Step::Next), (Key::PageUp, Step::Previous), (Key::K, Step::Previous)]
         {
             if pressed(Modifiers::NONE, key) {
-                self.session.step_row(&self.list.filter, self.list.only, self.settings.sort, step);
+                self.list.query.sort = self.settings.sort;
+                self.session.step_row(&self.list.query, step);
             }
         }
         for (key, channels) in [
@@ -416,20 +434,7 @@ impl AnalyzerApp {
             TopRequest::ResetLayout => self.tree = panes::default_tree(),
             TopRequest::Keys => self.keys_shown = true,
             TopRequest::CopyLink => {
-                if let (Some(path), Some(place)) = (self.session.selected_path(), self.session.place()) {
-                    let choice = self.session.choice();
-                    let mut link = format!(
-                        "analyzer-gui {} --goto {} --path {}",
-                        quoted(&path.display().to_string()),
-                        quoted(&place.to_string()),
-                        choice.path
-                    );
-                    if let ProfileChoice::Named(name) = &choice.profile {
-                        link += &format!(" --profile {name}");
-                    }
-                    if let Some(shown) = self.session.shown() {
-                        link += &fields::settings_text(&shown.recorded, &self.session.edits());
-                    }
+                if let Some(link) = self.link() {
                     ctx.copy_text(link.clone());
                     self.session.note(format!("Copied: {link}"));
                 }
@@ -437,6 +442,56 @@ impl AnalyzerApp {
             TopRequest::Reveal => self.reveal(),
             TopRequest::Goto => self.go_to_text(),
         }
+    }
+
+    /// The command that opens exactly this view.
+    #[must_use]
+    pub fn link(&self) -> Option<String> {
+        let (path, place) = (self.session.selected_path()?, self.session.place()?);
+        let shown = self.session.shown()?;
+        let choice = self.session.choice();
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let mut words = vec!["analyzer-gui".to_owned(), path.display().to_string()];
+        let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        add("--goto", place.to_string());
+        add("--path", choice.path.to_string());
+        if let ProfileChoice::Named(name) = &choice.profile {
+            add("--profile", name.clone());
+        }
+        if choice.path.needs_executor() && choice.executor != ExecutorChoice::Auto {
+            add("--executor", choice.executor.to_string());
+        }
+        add("--metric", self.settings.metric.to_possible_value()?.get_name().to_owned());
+        if let Some(channels) = self.view.channels {
+            add("--channels", channels.name().to_lowercase());
+        }
+        if self.view.range != RangeMode::PRESETS[0].1 {
+            add("--range", self.view.range.to_string());
+        }
+        if self.session.slice() != 0 {
+            add("--slice", self.session.slice().to_string());
+        }
+        for (name, viewport) in [("--at", self.view.viewport), ("--texture-at", self.view.texture_viewport)] {
+            if viewport.zoom.is_some() {
+                add(name, viewport.to_string());
+            }
+        }
+        if self.view.texture_at != [0, 0] {
+            add("--texture", self.view.texture_at.map(|n| n.to_string()).join(","));
+        }
+        let in_front = self.tree.active_tiles();
+        for pane in [Pane::Difference, Pane::Spirv] {
+            if self.tree.tiles.find_pane(&pane).is_some_and(|id| in_front.contains(&id)) {
+                add("--show", pane.to_possible_value()?.get_name().to_owned());
+            }
+        }
+        for setting in fields::settings(&shown.recorded, &self.session.edits()) {
+            add("--set", setting);
+        }
+        if choice.strict {
+            words.push("--strict".to_owned());
+        }
+        Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
     }
 
     fn go_to_text(&mut self) {
@@ -464,7 +519,7 @@ impl AnalyzerApp {
     }
 
     fn messages_ui(&mut self, ui: &mut Ui) {
-        let mut dismissed = None;
+        let (mut dismissed, mut reload) = (None, None);
         let messages = self.session.messages();
         for (at, message) in messages.iter().enumerate().rev().take(4) {
             ui.horizontal_wrapped(|ui| {
@@ -472,11 +527,19 @@ impl AnalyzerApp {
                 if button.clicked() {
                     dismissed = Some(at);
                 }
+                if let Some(path) = &message.reload
+                    && ui.small_button("Open again").clicked()
+                {
+                    reload = Some((at, path.clone()));
+                }
                 let colour = if message.is_error { ui.visuals().error_fg_color } else { ui.visuals().text_color() };
                 ui.colored_label(colour, &message.text);
             });
         }
-        if let Some(at) = dismissed {
+        if let Some((at, path)) = reload {
+            self.session.dismiss(at);
+            self.session.open(path);
+        } else if let Some(at) = dismissed {
             self.session.dismiss(at);
         }
     }
@@ -691,7 +754,10 @@ fn values_line(dispatch: &capture_format::Dispatch, outcome: Option<&Outcome>, a
             (Some(g), Some(e)) if g == e => format!("   {name} {} {}", word(g), decimal(g, number)),
             (Some(g), Some(e)) => {
                 let distance = difference.filter(|d| d.channels >> c & 1 == 1).map(|d| d.distances[c]);
-                let distance = distance.map_or(String::new(), |d| format!(" {} ULP", ulp(d)));
+                let distance = distance.map_or(String::new(), |d| match d {
+                    0 => " sign of zero".to_owned(),
+                    d => format!(" {} ULP", ulp(d)),
+                });
                 format!(
                     "   {name} got {} {} expected {} {}{distance}",
                     word(g),

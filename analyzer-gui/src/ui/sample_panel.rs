@@ -3,56 +3,39 @@
 use capture_format::Column;
 use egui::{Grid, RichText, ScrollArea, Ui};
 
-use replayer::explain::{SampleDetail, render_sample};
+use replayer::explain::render_sample;
 
 use super::{export_window::What, panes::Request, theme, view_state::ViewState};
 use crate::model::{
     causes::Known,
     compare::Number,
     navigate::Layout,
-    number::{decimal, grouped, hex_float, ulp, value, word},
+    number::{decimal, hex_float, ulp, value, weight, word},
     outcome::Verdict,
-    sample::SampleInfo,
-    session::Session,
+    sample::{SampleInfo, TapInfo},
+    session::{SampleView, Session},
 };
 
 /// Draws the panel.
 pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, requests: &mut Vec<Request>) {
-    let causes = session.causes();
-    let cause = session.cause();
-    let Some((info, detail)) = session.sample_info() else {
-        ScrollArea::vertical().id_salt("causes").auto_shrink(false).show(ui, |ui| {
-            ui.weak("Click a sample in an image, or press N for the next one that differs.");
-            causes_ui(ui, &causes, None, cause, requests);
-        });
+    let Some(sample) = session.sample_view().cloned() else {
+        ui.weak("Click a sample in an image, or press N for the next one that differs.");
         return;
     };
-    let (info, detail) = (info.clone(), detail.clone());
-    header_ui(ui, session, view, &info, &detail, requests);
-    if let Known::Found(causes) = &causes
-        && let Some((label, _)) = causes.group_of(info.index).and_then(|group| causes.groups().nth(group))
-    {
-        ui.horizontal_wrapped(|ui| {
-            ui.strong("Cause");
-            ui.label(label);
-        });
-    }
+    header_ui(ui, session, view, &sample, requests);
     ScrollArea::both().id_salt("sample").auto_shrink(false).show(ui, |ui| {
+        // Tables beside each other: small text lets a window of usual width show them without scrolling.
+        if let Some(mono) = ui.style_mut().text_styles.get_mut(&egui::TextStyle::Monospace) {
+            mono.size = 11.5;
+        }
         ui.horizontal_top(|ui| {
-            ui.vertical(|ui| values_ui(ui, &info));
-            ui.add_space(12.0);
-            ui.vertical(|ui| {
-                taps_ui(ui, &info);
-                ui.add_space(6.0);
-                operands_ui(ui, &info);
-            });
+            ui.vertical(|ui| values_ui(ui, &sample.info));
+            ui.add_space(10.0);
+            ui.vertical(|ui| taps_ui(ui, &sample));
+            ui.add_space(10.0);
+            ui.vertical(|ui| operands_ui(ui, &sample.info));
         });
-        let group = match &causes {
-            Known::Found(causes) => causes.group_of(info.index),
-            _ => None,
-        };
-        causes_ui(ui, &causes, group, cause, requests);
-        egui::CollapsingHeader::new("How the values come about").show(ui, |ui| match &detail {
+        egui::CollapsingHeader::new("How the values come about").show(ui, |ui| match &sample.detail {
             Ok(detail) => {
                 // The window's font has no arrow.
                 let text = render_sample(detail).replace('→', "->");
@@ -69,10 +52,10 @@ fn header_ui(
     ui: &mut Ui,
     session: &Session,
     view: &mut ViewState,
-    info: &SampleInfo,
-    detail: &Result<SampleDetail, String>,
+    sample: &SampleView,
     requests: &mut Vec<Request>,
 ) {
+    let info = &sample.info;
     let place = session.shown().map(|shown| Layout::of(shown.dispatch.grid).place(info.index).0);
     ui.horizontal_wrapped(|ui| {
         let [x, y, z] = info.at;
@@ -80,16 +63,27 @@ fn header_ui(
         ui.weak(format!("number {}", info.index));
         if ui.button("Copy as text").on_hover_text("Puts all of this on the clipboard").clicked() {
             let title = session.place().map(|place| place.to_string()).unwrap_or_default();
-            ui.ctx().copy_text(detail.as_ref().map_or_else(|_| info.text(&title), render_sample));
+            ui.ctx().copy_text(sample.detail.as_ref().map_or_else(|_| info.text(&title), render_sample));
         }
-        if ui.button("Close up").on_hover_text("Shows the sample at high zoom").clicked() {
+        if ui.button("Close up").on_hover_text("Shows the sample and its taps at high zoom").clicked() {
             view.viewport.close_up(place.unwrap_or([x, y]));
-            if let Some([x, y, _]) = info.taps.iter().find_map(|tap| tap.texel) {
+            if let Some((level, [x, y, slice])) = info.heaviest_tap() {
+                view.texture_at = [level, slice];
                 view.texture_viewport.close_up([x, y]);
             }
         }
         if ui.button("Export sample as case…").clicked() {
             requests.push(Request::Export(What::SampleCase));
+        }
+        if let Known::Found(causes) = session.causes()
+            && let Some(group) = causes.group_of(info.index)
+            && let Some((label, _)) = causes.groups().nth(group)
+        {
+            ui.separator();
+            let (swatch, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), egui::Sense::hover());
+            ui.painter().rect_filled(swatch, 1.0, crate::model::colour::cause(Some(group)));
+            ui.strong("Cause");
+            ui.label(label);
         }
     });
 }
@@ -100,7 +94,7 @@ fn mono(text: impl Into<String>) -> RichText {
 
 fn values_ui(ui: &mut Ui, info: &SampleInfo) {
     let bad = theme::verdict(Some(Verdict::Mismatch), ui.visuals());
-    Grid::new("values").num_columns(6).striped(true).spacing([12.0, 3.0]).show(ui, |ui| {
+    Grid::new("values").num_columns(6).striped(true).spacing([9.0, 2.0]).show(ui, |ui| {
         for head in ["", "", "word", "hex float", "decimal", "ULP, error"] {
             ui.label(RichText::new(head).weak().small());
         }
@@ -111,6 +105,7 @@ fn values_ui(ui: &mut Ui, info: &SampleInfo) {
             ui.weak("got");
             word_ui(ui, channel.got, "no result", info.number, differs.then_some(bad));
             match (channel.distance, channel.got.zip(channel.expected)) {
+                (Some(0), _) => ui.label(mono("sign of zero").color(bad)),
                 (Some(distance), _) => ui.label(mono(ulp(distance)).color(bad)),
                 (None, Some(_)) => ui.label(mono("0").weak()),
                 (None, None) => ui.label(""),
@@ -148,58 +143,6 @@ fn word_ui(ui: &mut Ui, bits: Option<u32>, missing: &str, number: Number, colour
     }
 }
 
-/// The causes of the dispatch; `group` is the selected sample's.
-fn causes_ui(ui: &mut Ui, causes: &Known, group: Option<usize>, stepped: usize, requests: &mut Vec<Request>) {
-    let causes = match causes {
-        Known::Nothing => return,
-        Known::NotAsked(reason) => {
-            ui.add_space(6.0);
-            ui.strong("Causes");
-            ui.weak(reason);
-            if ui.button("Look for causes").clicked() {
-                requests.push(Request::Explain);
-            }
-            return;
-        }
-        Known::Searching => {
-            ui.add_space(6.0);
-            ui.strong("Causes");
-            ui.horizontal(|ui| {
-                ui.spinner();
-                ui.weak("looking for causes…");
-            });
-            return;
-        }
-        Known::Failed(reason) => {
-            ui.add_space(6.0);
-            ui.strong("Causes");
-            ui.weak(reason);
-            return;
-        }
-        Known::Found(causes) => causes,
-    };
-    ui.add_space(6.0);
-    ui.strong("Causes in this dispatch").on_hover_text("Click one to step through its samples with N and P");
-    for (n, (label, samples)) in causes.groups().enumerate() {
-        ui.horizontal(|ui| {
-            let (swatch, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), egui::Sense::hover());
-            ui.painter().rect_filled(swatch, 1.0, crate::model::colour::cause(Some(n)));
-            let chosen = n == stepped && group == Some(n);
-            let text = format!("{}  {label}", grouped(samples as u64));
-            if ui.selectable_label(chosen, text).clicked() {
-                requests.push(Request::Cause(n));
-            }
-        });
-    }
-    let not_searched = causes.explanation().not_searched;
-    if not_searched > 0 {
-        ui.weak(format!(
-            "Pairs of rules were not tried on {} of the unexplained samples.",
-            grouped(not_searched as u64)
-        ));
-    }
-}
-
 fn operands_ui(ui: &mut Ui, info: &SampleInfo) {
     ui.strong("Operands");
     Grid::new("operands").num_columns(4).striped(true).spacing([10.0, 3.0]).show(ui, |ui| {
@@ -225,17 +168,17 @@ fn operands_ui(ui: &mut Ui, info: &SampleInfo) {
     }
     if !info.positions.is_empty() {
         ui.add_space(4.0);
-        ui.strong("Position in texels").on_hover_text(
-            "integer.#hex: the first tap and, in steps of the fixed-point grid, the weight of the second",
-        );
+        ui.strong("Position in texels")
+            .on_hover_text("integer.#hex: the first tap and, in hexadecimal steps of 1/256, the weight of the second");
         for position in &info.positions {
             ui.label(mono(format!("level {}  {} = {}", position.level, position.axis, position.text)));
         }
     }
 }
 
-fn taps_ui(ui: &mut Ui, info: &SampleInfo) {
-    ui.strong("Taps");
+fn taps_ui(ui: &mut Ui, sample: &SampleView) {
+    let info = &sample.info;
+    ui.strong("Taps").on_hover_text("The texels that are read, by the path's rules; they are marked in the source texture");
     if let Some(refusal) = &info.refusal {
         ui.label(refusal);
         return;
@@ -244,16 +187,46 @@ fn taps_ui(ui: &mut Ui, info: &SampleInfo) {
         ui.weak("None: the coordinates are outside the image.");
         return;
     }
-    Grid::new("taps").num_columns(5).striped(true).spacing([10.0, 3.0]).show(ui, |ui| {
-        for head in ["level", "texel", "weight", "word", "x y z w"] {
-            ui.label(RichText::new(head).weak().small());
+    // The oracle's weights are of interest where they are others.
+    let expected = &sample.expected_taps;
+    let same = |(a, b): (&TapInfo, &TapInfo)| (a.level, a.texel, a.weight) == (b.level, b.texel, b.weight);
+    let differ = !expected.is_empty()
+        && (expected.len() != info.taps.len() || !info.taps.iter().zip(expected).all(same));
+    let bad = theme::verdict(Some(Verdict::Mismatch), ui.visuals());
+    Grid::new("taps").num_columns(6).striped(true).spacing([9.0, 2.0]).show(ui, |ui| {
+        let heads = ["level", "texel", "weight", "by the oracle's rules", "word", "x y z w"];
+        for (n, head) in heads.into_iter().enumerate() {
+            if n != 3 || differ {
+                ui.label(RichText::new(head).weak().small());
+            }
         }
         ui.end_row();
-        for tap in &info.taps {
+        let find = |level: u32, texel: Option<[u32; 3]>, taps: &[TapInfo]| -> Option<f64> {
+            let same = taps.iter().filter(|tap| (tap.level, tap.texel) == (level, texel));
+            same.map(|tap| tap.weight).reduce(|a, b| a + b)
+        };
+        let only_expected =
+            expected.iter().filter(|tap| differ && find(tap.level, tap.texel, &info.taps).is_none()).cloned();
+        let taps = info.taps.iter().map(|tap| (tap.clone(), true));
+        for (tap, read) in taps.chain(only_expected.map(|tap| (tap, false))) {
             ui.label(mono(tap.level.to_string()));
             ui.label(mono(tap.texel.map_or("border".to_owned(), |[x, y, z]| format!("{x},{y},{z}"))));
-            let weight = mono(format!("{}", tap.weight));
-            ui.label(if tap.weight == 0.0 { weight.weak() } else { weight });
+            let shown = |part: Option<f64>| part.map_or("-".to_owned(), |part| weight(part, true));
+            let text = if !read {
+                mono("-").weak()
+            } else if tap.weight == 0.0 {
+                mono(weight(tap.weight, info.quantised)).weak()
+            } else {
+                mono(weight(tap.weight, info.quantised))
+            };
+            ui.label(text);
+            if differ {
+                // Taps that fall on one texel are added up on both sides.
+                let (got, wanted) =
+                    (find(tap.level, tap.texel, &info.taps), find(tap.level, tap.texel, expected));
+                let text = mono(shown(wanted));
+                ui.label(if got == wanted { text.weak() } else { text.color(bad) });
+            }
             ui.label(mono(tap.texel.map_or("-".to_owned(), |_| word(tap.word))));
             let values: Vec<String> = tap.channels.iter().map(|&bits| decimal(bits, info.number)).collect();
             ui.label(mono(values.join(" ")));
