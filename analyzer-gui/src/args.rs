@@ -69,6 +69,10 @@ pub struct Args {
     #[arg(long, value_name = "PANE")]
     pub show: Vec<crate::ui::panes::Pane>,
 
+    /// The pane that takes the room of all at the start.
+    #[arg(long, value_name = "PANE")]
+    pub maximise: Option<crate::ui::panes::Pane>,
+
     /// Shows the selected sample at high zoom at the start.
     #[arg(long)]
     pub close_up: bool,

@@ -63,6 +63,10 @@ pub struct AnalyzerApp {
     /// Arguments about how images are shown, until the first dispatch is there.
     pending_view: Option<Box<Args>>,
     show: Vec<Pane>,
+    /// The tile that takes the room of all.
+    maximised: Option<Pane>,
+    /// The tile under the pointer.
+    pointed: Option<Pane>,
     screenshot: Option<Screenshot>,
     bench: Option<Bench>,
     last_outcome: Option<u64>,
@@ -139,6 +143,8 @@ impl AnalyzerApp {
             close_up: args.close_up,
             pending_view: Some(Box::new(args.clone())),
             show: args.show.clone(),
+            maximised: args.maximise,
+            pointed: None,
             screenshot: args.screenshot.clone().map(|path| Screenshot {
                 path,
                 settled: 0,
@@ -387,6 +393,9 @@ impl AnalyzerApp {
         if pressed(Modifiers::NONE, Key::S) {
             self.view.split = if self.view.split.is_some() { None } else { Some(0.5) };
         }
+        if pressed(Modifiers::NONE, Key::M) {
+            self.maximised = if self.maximised.is_some() { None } else { self.pointed };
+        }
         if pressed(Modifiers::NONE, Key::L) {
             self.settings.lens = !self.settings.lens;
         }
@@ -431,7 +440,7 @@ impl AnalyzerApp {
             }
             TopRequest::CloseAll => self.session.close_all(),
             TopRequest::Export => self.export.show_for(What::Png),
-            TopRequest::ResetLayout => self.tree = panes::default_tree(),
+            TopRequest::ResetLayout => (self.tree, self.maximised) = (panes::default_tree(), None),
             TopRequest::Keys => self.keys_shown = true,
             TopRequest::CopyLink => {
                 if let Some(link) = self.link() {
@@ -484,6 +493,9 @@ impl AnalyzerApp {
             if self.tree.tiles.find_pane(&pane).is_some_and(|id| in_front.contains(&id)) {
                 add("--show", pane.to_possible_value()?.get_name().to_owned());
             }
+        }
+        if let Some(pane) = self.maximised {
+            add("--maximise", pane.to_possible_value()?.get_name().to_owned());
         }
         for setting in fields::settings(&shown.recorded, &self.session.edits()) {
             add("--set", setting);
@@ -590,10 +602,15 @@ impl AnalyzerApp {
             descriptors: &mut self.descriptors,
             spirv: &mut self.spirv,
             hovered: None,
+            pointed: None,
             requests: &mut requests,
         };
-        self.tree.ui(&mut panes, ui);
-        let hovered = panes.hovered;
+        match self.maximised {
+            Some(pane) => panes.maximised_ui(ui, pane),
+            None => self.tree.ui(&mut panes, ui),
+        }
+        let (hovered, pointed) = (panes.hovered, panes.pointed);
+        self.pointed = pointed;
         if hovered != self.view.hovered {
             ui.ctx().request_repaint();
         }
@@ -604,6 +621,7 @@ impl AnalyzerApp {
             match request {
                 Request::Export(what) => self.export.show_for(what),
                 Request::Explain => self.session.explain_shown(),
+                Request::Maximise(pane) => self.maximised = if self.maximised.is_none() { Some(pane) } else { None },
                 Request::Cause(cause) => {
                     self.settings.order = Order::Cause;
                     self.session.choose_cause(cause);
@@ -786,6 +804,7 @@ fn keys_ui(ui: &mut Ui) {
             ("O (hold)", "oracle in place of the result"),
             ("B, S", "blink, split"),
             ("L", "lens"),
+            ("M", "enlarge the tile under the pointer, and back"),
             ("Ctrl+O, Ctrl+E, Ctrl+G", "open, export, go to"),
             ("F5, Esc", "run again, give up"),
         ] {

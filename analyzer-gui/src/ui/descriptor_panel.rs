@@ -61,7 +61,8 @@ pub fn descriptors_ui(ui: &mut Ui, session: &mut Session, panel: &mut Descriptor
             };
             let title = if descriptor == Descriptor::Image { "T#  image" } else { "S#  sampler" };
             egui::CollapsingHeader::new(RichText::new(title).strong()).default_open(true).show_unindented(ui, |ui| {
-                words_ui(ui, &words, edits_recorded(&dispatch, descriptor));
+                words_ui(ui, &words, &edits_recorded(&dispatch, descriptor));
+                ui.spacing_mut().item_spacing.y = 1.0;
                 for (n, row) in rows.iter().filter(|row| is_listed(row, panel)).enumerate() {
                     if let Some(made) = row_ui(ui, row, profile.as_ref(), n) {
                         change = Some((descriptor, row.field, made));
@@ -117,7 +118,7 @@ fn edits_recorded(dispatch: &Dispatch, descriptor: Descriptor) -> Vec<u32> {
 }
 
 /// The raw words, four a line; those that were changed stand out.
-fn words_ui(ui: &mut Ui, words: &[u32], recorded: Vec<u32>) {
+fn words_ui(ui: &mut Ui, words: &[u32], recorded: &[u32]) {
     let small = egui::FontId::monospace(11.0);
     for (line, four) in words.chunks(4).enumerate() {
         let mut job = egui::text::LayoutJob::default();

@@ -4,12 +4,13 @@ use egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, po
 
 use crate::model::{
     colour,
-    number::{WordClass, grouped},
+    compare::Number,
+    number::{self, WordClass, grouped},
     raster::{Channels, Content, Metric, Picture},
 };
 
 /// Width of a scale in points.
-const WIDTH: f32 = 150.0;
+const WIDTH: f32 = 118.0;
 
 const TEXT: Color32 = Color32::from_gray(228);
 
@@ -30,25 +31,32 @@ pub fn legend(painter: &Painter, picture: &Picture, rect: Rect) {
         },
     };
     let swatches = swatches(picture);
-    let height = if swatches.is_empty() { 46.0 } else { 62.0 };
+    // What values are need not be said.
+    let title = Some(title).filter(|title| *title != "value");
+    let above = if title.is_some() { 16.0 } else { 5.0 };
+    let height = above + if swatches.is_empty() { 26.0 } else { 40.0 };
     if rect.width() < WIDTH + 60.0 || rect.height() < height + 70.0 {
         return;
     }
-    let back = Rect::from_min_size(pos2(rect.left() + 6.0, rect.bottom() - height - 6.0), vec2(WIDTH + 16.0, height));
+    let back = Rect::from_min_size(pos2(rect.left() + 4.0, rect.bottom() - height - 4.0), vec2(WIDTH + 12.0, height));
     painter.rect_filled(back, 4.0, BACK);
-    let bar = Rect::from_min_size(back.min + vec2(8.0, 18.0), vec2(WIDTH, 10.0));
-    text(painter, back.min + vec2(8.0, 3.0), Align2::LEFT_TOP, title);
+    let bar = Rect::from_min_size(back.min + vec2(6.0, above), vec2(WIDTH, 8.0));
+    if let Some(title) = title {
+        text(painter, back.min + vec2(6.0, 2.0), Align2::LEFT_TOP, title);
+    }
     scale(painter, picture, bar);
     text(painter, bar.left_bottom() + vec2(0.0, 2.0), Align2::LEFT_TOP, &compact(low));
     text(painter, bar.right_bottom() + vec2(0.0, 2.0), Align2::RIGHT_TOP, &compact(high));
     if logarithmic && high >= 256.0 {
-        let middle = (1.0 + f64::from(high)).sqrt() - 1.0;
+        let middle = ((1.0 + f64::from(high)).sqrt() - 1.0).round();
         text(painter, bar.center_bottom() + vec2(0.0, 2.0), Align2::CENTER_TOP, &compact(middle as f32));
     }
-    let mut at = bar.left_bottom() + vec2(0.0, 24.0);
+    let mut at = bar.left_bottom() + vec2(0.0, 23.0);
     for (fill, name) in swatches {
-        painter.rect_filled(Rect::from_center_size(at + vec2(4.0, 0.0), vec2(8.0, 8.0)), 1.0, fill);
-        at.x = text(painter, at + vec2(11.0, 0.0), Align2::LEFT_CENTER, name).right() + 8.0;
+        let swatch = Rect::from_center_size(at + vec2(4.0, 0.0), vec2(7.0, 7.0));
+        painter.rect_filled(swatch, 1.0, fill);
+        painter.rect_stroke(swatch, 1.0, egui::Stroke::new(1.0, Color32::from_gray(110)), egui::StrokeKind::Outside);
+        at.x = text(painter, at + vec2(10.0, 0.0), Align2::LEFT_CENTER, name).right() + 7.0;
     }
 }
 
@@ -112,12 +120,12 @@ fn causes(painter: &Painter, picture: &Picture, rect: Rect) {
         lines.push((colour::cause(None), format!("{} more", all - SHOWN)));
     }
     lines.push((colour::AGREES, "agrees".to_owned()));
-    let room = ((rect.height() * 0.6) / LINE) as usize;
+    let room = ((rect.height() * 0.5) / LINE) as usize;
     if room < 2 || rect.width() < 160.0 {
         return;
     }
     lines.truncate(room);
-    let most = rect.width() - 50.0;
+    let most = (rect.width() * 0.55).max(150.0) - 34.0;
     let galleys: Vec<_> = lines
         .into_iter()
         .map(|(fill, text)| {
@@ -141,16 +149,13 @@ fn causes(painter: &Painter, picture: &Picture, rect: Rect) {
 }
 
 fn text(painter: &Painter, at: Pos2, align: Align2, text: &str) -> Rect {
-    painter.text(at, align, text, FontId::proportional(11.0), TEXT)
+    painter.text(at, align, text, FontId::proportional(10.5), TEXT)
 }
 
-/// A number of a legend.
+/// A number of a legend, in four digits; distances in ULPs are whole.
 fn compact(value: f32) -> String {
-    if value == 0.0 || (value.fract() == 0.0 && value.abs() < 1e6) {
-        format!("{value}")
-    } else if (1e-3..1e5).contains(&value.abs()) {
-        format!("{value:.4}")
-    } else {
-        format!("{value:.2e}")
+    if value.fract() == 0.0 && value.abs() < 1e6 {
+        return format!("{value}");
     }
+    number::short(value.to_bits(), Number::Float, 7).unwrap_or_else(|| format!("{value:.2e}"))
 }

@@ -157,8 +157,7 @@ fn group_ui(ui: &mut Ui, group: &Group) -> bool {
         small.clone(),
         theme::verdict(Some(Verdict::Mismatch), visuals),
     );
-    let first = painter.with_clip_rect(egui::Rect::from_min_max(rect.min, egui::pos2(right.left() - 4.0, rect.bottom())));
-    first.text(rect.min + egui::vec2(19.0, 2.0), egui::Align2::LEFT_TOP, &group.name, body, strong);
+    text_until(&painter, rect.min + egui::vec2(19.0, 2.0), right.left() - 6.0, &group.name, body, strong);
     let mut at = rect.left_bottom() + egui::vec2(19.0, -3.0);
     let noun = if group.dispatches == 1 { "dispatch" } else { "dispatches" };
     let about = format!("{} {noun}", grouped(group.dispatches as u64));
@@ -236,9 +235,7 @@ fn row_ui(ui: &mut Ui, row: &Row, selected: bool) -> bool {
         if selected { strong } else { colour },
     );
     let name = if row.changed { format!("{} (changed)", row.name) } else { row.name.clone() };
-    let first =
-        painter.with_clip_rect(egui::Rect::from_min_max(rect.min, egui::pos2(right.left() - 4.0, rect.bottom())));
-    first.text(rect.min + egui::vec2(19.0, 3.0), egui::Align2::LEFT_TOP, name, font, strong);
+    text_until(&painter, rect.min + egui::vec2(19.0, 3.0), right.left() - 6.0, &name, font, strong);
     let counts = if row.mismatched > 0 { format!("{} differ", grouped(row.mismatched)) } else { String::new() };
     let below = painter.text(
         rect.right_bottom() + egui::vec2(-8.0, -3.0),
@@ -247,16 +244,23 @@ fn row_ui(ui: &mut Ui, row: &Row, selected: bool) -> bool {
         small.clone(),
         weak,
     );
-    let second =
-        painter.with_clip_rect(egui::Rect::from_min_max(rect.min, egui::pos2(below.left() - 4.0, rect.bottom())));
-    second.text(
-        rect.left_bottom() + egui::vec2(19.0, -3.0),
-        egui::Align2::LEFT_BOTTOM,
-        row.cause.as_ref().unwrap_or(&row.op),
-        small,
-        weak,
-    );
+    let at = egui::pos2(rect.left() + 19.0, below.top());
+    text_until(&painter, at, below.left() - 8.0, row.cause.as_ref().unwrap_or(&row.op), small, weak);
     let cause = row.cause.as_ref().map_or(String::new(), |cause| format!("\ncause: {cause}"));
     let ulps = if row.mismatched > 0 { format!("\nat most {} ULP", ulp(row.max_ulp)) } else { String::new() };
     response.on_hover_text(RichText::new(format!("{label}\n{}{cause}{ulps}", row.op))).clicked()
+}
+
+/// Draws a line of text that ends before some place, with dots where it is cut.
+fn text_until(
+    painter: &egui::Painter,
+    at: egui::Pos2,
+    end: f32,
+    text: &str,
+    font: egui::FontId,
+    colour: egui::Color32,
+) {
+    let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, colour);
+    job.wrap = egui::text::TextWrapping::truncate_at_width((end - at.x).max(0.0));
+    painter.galley(at, painter.layout_job(job), colour);
 }

@@ -95,9 +95,9 @@ pub fn default_tree() -> Tree<Pane> {
     set_shares(&mut tiles, above, &[(images, 2.0), (right, 1.0)]);
     let (sample, causes) = (pane(&mut tiles, Pane::Sample), pane(&mut tiles, Pane::Causes));
     let below = tiles.insert_horizontal_tile(vec![sample, causes]);
-    set_shares(&mut tiles, below, &[(sample, 2.0), (causes, 1.0)]);
+    set_shares(&mut tiles, below, &[(sample, 2.7), (causes, 1.0)]);
     let root = tiles.insert_vertical_tile(vec![above, below]);
-    set_shares(&mut tiles, root, &[(above, 2.3), (below, 1.0)]);
+    set_shares(&mut tiles, root, &[(above, 2.2), (below, 1.0)]);
     Tree::new(egui::Id::unique("panes"), root, tiles)
 }
 
@@ -131,6 +131,8 @@ pub struct Panes<'a> {
     pub spirv: &'a mut spirv_panel::SpirvPanel,
     /// The texel that is under the pointer in this frame.
     pub hovered: Option<[u32; 2]>,
+    /// The tile that is under the pointer in this frame.
+    pub pointed: Option<Pane>,
     /// What is asked of the window.
     pub requests: &'a mut Vec<Request>,
 }
@@ -144,10 +146,24 @@ pub enum Request {
     Cause(usize),
     /// The causes are looked for, however many samples differ.
     Explain,
+    /// The tile takes the room of all, or gives it back.
+    Maximise(Pane),
 }
 
-impl Behavior<Pane> for Panes<'_> {
-    fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
+impl Panes<'_> {
+    /// Draws a tile over all of the room that is left.
+    pub fn maximised_ui(&mut self, ui: &mut Ui, pane: Pane) {
+        ui.horizontal(|ui| {
+            ui.add_space(4.0);
+            ui.strong(pane.title());
+            if ui.button("Back to all tiles").on_hover_text("Gives the room back (M)").clicked() {
+                self.requests.push(Request::Maximise(pane));
+            }
+        });
+        self.content_ui(ui, pane);
+    }
+
+    fn content_ui(&mut self, ui: &mut Ui, pane: Pane) {
         match pane {
             Pane::Oracle => self.dispatch_image_ui(ui, ViewKind::Oracle),
             Pane::Result => self.dispatch_image_ui(ui, ViewKind::Result),
@@ -161,11 +177,29 @@ impl Behavior<Pane> for Panes<'_> {
             Pane::Causes => framed(ui, |ui| causes_panel::causes_ui(ui, self.session, self.requests)),
             Pane::Spirv => framed(ui, |ui| spirv_panel::spirv_ui(ui, self.session, self.spirv)),
         }
+    }
+}
+
+impl Behavior<Pane> for Panes<'_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
+        if ui.rect_contains_pointer(ui.max_rect()) {
+            self.pointed = Some(*pane);
+        }
+        self.content_ui(ui, *pane);
         UiResponse::None
     }
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
         pane.title().into()
+    }
+
+    fn on_tab_button(&mut self, tiles: &mut Tiles<Pane>, tile: TileId, button: egui::Response) -> egui::Response {
+        if button.double_clicked()
+            && let Some(Tile::Pane(pane)) = tiles.get(tile)
+        {
+            self.requests.push(Request::Maximise(*pane));
+        }
+        button.on_hover_text("Drag to move the tile; double click to enlarge it")
     }
 
     fn simplification_options(&self) -> SimplificationOptions {

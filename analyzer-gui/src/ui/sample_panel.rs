@@ -3,14 +3,14 @@
 use capture_format::Column;
 use egui::{Grid, RichText, ScrollArea, Ui};
 
-use replayer::explain::render_sample;
+use replayer::{explain::render_sample, rules::SubtexelBits};
 
 use super::{export_window::What, panes::Request, theme, view_state::ViewState};
 use crate::model::{
     causes::Known,
     compare::Number,
     navigate::Layout,
-    number::{decimal, hex_float, ulp, value, weight, word},
+    number::{decimal, hex_float, short_weight, ulp, value, weight, word},
     outcome::Verdict,
     sample::{SampleInfo, TapInfo},
     session::{SampleView, Session},
@@ -28,12 +28,22 @@ pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, reque
         if let Some(mono) = ui.style_mut().text_styles.get_mut(&egui::TextStyle::Monospace) {
             mono.size = 11.5;
         }
+        ui.spacing_mut().interact_size.y = 15.0;
+        let has_room = ui.available_width() > 1080.0;
+        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| values_ui(ui, &sample.info));
-            ui.add_space(10.0);
-            ui.vertical(|ui| taps_ui(ui, &sample));
-            ui.add_space(10.0);
-            ui.vertical(|ui| operands_ui(ui, &sample.info));
+            ui.add_space(8.0);
+            ui.vertical(|ui| {
+                taps_ui(ui, &sample);
+                if !has_room {
+                    operands_ui(ui, &sample.info);
+                }
+            });
+            if has_room {
+                ui.add_space(8.0);
+                ui.vertical(|ui| operands_ui(ui, &sample.info));
+            }
         });
         egui::CollapsingHeader::new("How the values come about").show(ui, |ui| match &sample.detail {
             Ok(detail) => {
@@ -187,45 +197,34 @@ fn taps_ui(ui: &mut Ui, sample: &SampleView) {
         ui.weak("None: the coordinates are outside the image.");
         return;
     }
+    let rows = merged(&info.taps, &sample.expected_taps);
     // The oracle's weights are of interest where they are others.
-    let expected = &sample.expected_taps;
-    let same = |(a, b): (&TapInfo, &TapInfo)| (a.level, a.texel, a.weight) == (b.level, b.texel, b.weight);
-    let differ = !expected.is_empty()
-        && (expected.len() != info.taps.len() || !info.taps.iter().zip(expected).all(same));
+    let differ = !sample.expected_taps.is_empty() && rows.iter().any(|row| row.got != row.expected);
+    let levels = rows.iter().any(|row| row.tap.level != 0);
     let bad = theme::verdict(Some(Verdict::Mismatch), ui.visuals());
+    let quantised = sample.detail.as_ref().ok().and_then(|detail| detail.oracle.as_ref());
+    let quantised = quantised.is_some_and(|oracle| oracle.rules.subtexel_bits != SubtexelBits::None);
     Grid::new("taps").num_columns(6).striped(true).spacing([9.0, 2.0]).show(ui, |ui| {
-        let heads = ["level", "texel", "weight", "by the oracle's rules", "word", "x y z w"];
-        for (n, head) in heads.into_iter().enumerate() {
-            if n != 3 || differ {
-                ui.label(RichText::new(head).weak().small());
-            }
+        let shown = [levels, true, true, differ, true, true];
+        for (head, _) in ["level", "texel", "weight", "oracle's", "word", "x y z w"].iter().zip(shown).filter(|(_, s)| *s) {
+            ui.label(RichText::new(*head).weak().small());
         }
         ui.end_row();
-        let find = |level: u32, texel: Option<[u32; 3]>, taps: &[TapInfo]| -> Option<f64> {
-            let same = taps.iter().filter(|tap| (tap.level, tap.texel) == (level, texel));
-            same.map(|tap| tap.weight).reduce(|a, b| a + b)
-        };
-        let only_expected =
-            expected.iter().filter(|tap| differ && find(tap.level, tap.texel, &info.taps).is_none()).cloned();
-        let taps = info.taps.iter().map(|tap| (tap.clone(), true));
-        for (tap, read) in taps.chain(only_expected.map(|tap| (tap, false))) {
-            ui.label(mono(tap.level.to_string()));
-            ui.label(mono(tap.texel.map_or("border".to_owned(), |[x, y, z]| format!("{x},{y},{z}"))));
-            let shown = |part: Option<f64>| part.map_or("-".to_owned(), |part| weight(part, true));
-            let text = if !read {
-                mono("-").weak()
-            } else if tap.weight == 0.0 {
-                mono(weight(tap.weight, info.quantised)).weak()
-            } else {
-                mono(weight(tap.weight, info.quantised))
-            };
-            ui.label(text);
+        for row in rows {
+            let tap = &row.tap;
+            if levels {
+                ui.label(mono(tap.level.to_string()));
+            }
+            let place = tap.texel.map_or("border".to_owned(), |[x, y, z]| format!("{x},{y},{z}"));
+            let times = if row.count > 1 { format!(" ×{}", row.count) } else { String::new() };
+            ui.label(mono(place + &times)).on_hover_text("x, y, slice or layer; × how many taps fall on it");
+            let text = weight_text(row.got, info.quantised);
+            ui.label(if row.got == Some(0.0) { text.weak() } else { text })
+                .on_hover_text(row.got.map_or("not read".to_owned(), |part| weight(part, info.quantised)));
             if differ {
-                // Taps that fall on one texel are added up on both sides.
-                let (got, wanted) =
-                    (find(tap.level, tap.texel, &info.taps), find(tap.level, tap.texel, expected));
-                let text = mono(shown(wanted));
-                ui.label(if got == wanted { text.weak() } else { text.color(bad) });
+                let text = weight_text(row.expected, quantised);
+                ui.label(if row.got == row.expected { text.weak() } else { text.color(bad) })
+                    .on_hover_text("The weight by the rules that give the oracle's value");
             }
             ui.label(mono(tap.texel.map_or("-".to_owned(), |_| word(tap.word))));
             let values: Vec<String> = tap.channels.iter().map(|&bits| decimal(bits, info.number)).collect();
@@ -233,4 +232,49 @@ fn taps_ui(ui: &mut Ui, sample: &SampleView) {
             ui.end_row();
         }
     });
+}
+
+fn weight_text(part: Option<f64>, quantised: bool) -> RichText {
+    const MOST: usize = 11;
+    mono(part.map_or("-".to_owned(), |part| {
+        short_weight(part, quantised, MOST).unwrap_or_else(|| weight(part, quantised))
+    }))
+}
+
+/// A texel with its weight on both sides; `None` where it is not read.
+struct TapRow {
+    tap: TapInfo,
+    count: usize,
+    got: Option<f64>,
+    expected: Option<f64>,
+}
+
+/// The texels of both sides. Taps that fall on the same texel, as at an edge, are added up.
+fn merged(got: &[TapInfo], expected: &[TapInfo]) -> Vec<TapRow> {
+    let mut rows: Vec<TapRow> = Vec::new();
+    for (tap, is_got) in got.iter().map(|tap| (tap, true)).chain(expected.iter().map(|tap| (tap, false))) {
+        let known = rows.iter().position(|row| (row.tap.level, row.tap.texel) == (tap.level, tap.texel));
+        let at = known.unwrap_or_else(|| {
+            rows.push(TapRow { tap: tap.clone(), count: 0, got: None, expected: None });
+            rows.len() - 1
+        });
+        let row = &mut rows[at];
+        let weight = if is_got { &mut row.got } else { &mut row.expected };
+        *weight = Some(weight.unwrap_or(0.0) + tap.weight);
+        row.count += usize::from(is_got);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taps_on_one_texel_are_added_up_on_both_sides() {
+        let tap = |x: u32, weight: f64| TapInfo { level: 0, texel: Some([x, 0, 0]), weight, word: x, channels: [0; 4] };
+        let rows = merged(&[tap(3, 0.25), tap(3, 0.5), tap(4, 0.25)], &[tap(3, 0.75), tap(5, 0.25)]);
+        let found: Vec<_> = rows.iter().map(|row| (row.tap.word, row.count, row.got, row.expected)).collect();
+        assert_eq!(found, [(3, 2, Some(0.75), Some(0.75)), (4, 1, Some(0.25), None), (5, 0, None, Some(0.25))]);
+    }
 }
