@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod hardship;
 mod support;
 
 use analyzer_gui::{

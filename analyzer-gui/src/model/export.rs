@@ -275,3 +275,31 @@ fn write(dispatch: Dispatch, oracle: Oracle, folder: &Path) -> Result<PathBuf, E
     let trace = Trace { name, summary: String::new(), oracle, dispatches: vec![dispatch] };
     Ok(write_case(&trace, folder, &CaseOptions::default())?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_given_up_leaves_the_one_of_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let write = |text: &'static str, written: Written| {
+            replace(&path, |file| {
+                file.write_all(text.as_bytes()).unwrap();
+                Ok(written)
+            })
+            .unwrap()
+        };
+        assert_eq!(write("first", Written::Whole), Written::Whole);
+        assert_eq!(write("second", Written::GivenUp), Written::GivenUp);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        let failed = replace(&path, |_| Err(ExportError::Nothing("no values")));
+        assert!(failed.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        assert_eq!(write("third", Written::Whole), Written::Whole);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "third");
+        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["a.csv"]);
+    }
+}

@@ -92,7 +92,8 @@ pub struct Session {
     choice: Choice,
     edits: HashMap<DispatchId, Edits>,
     loaded: Option<(DispatchId, Loaded)>,
-    unreadable: Option<(DispatchId, String)>,
+    /// Dispatches that can't be read, and why.
+    unreadable: HashMap<DispatchId, String>,
     shown: Option<Shown>,
     /// Results, the latest used last, each with its serial.
     results: VecDeque<(ResultKey, Arc<Outcome>, u64)>,
@@ -156,7 +157,7 @@ impl Session {
             choice,
             edits: HashMap::new(),
             loaded: None,
-            unreadable: None,
+            unreadable: HashMap::new(),
             shown: None,
             results: VecDeque::new(),
             summaries: HashMap::new(),
@@ -188,7 +189,8 @@ impl Session {
         self.summaries.clear();
         self.explained.clear();
         (self.selected, self.sample, self.slice, self.loaded, self.shown) = (None, None, 0, None, None);
-        (self.unreadable, self.sample_info, self.disassembly) = (None, None, None);
+        self.unreadable.clear();
+        (self.sample_info, self.disassembly) = (None, None);
         self.rows_version += 1;
     }
 
@@ -270,6 +272,7 @@ impl Session {
                 }
             }
             Report::Loaded(id, loaded) => {
+                self.unreadable.remove(&id);
                 self.loaded = Some((id, loaded));
                 self.show();
             }
@@ -278,7 +281,7 @@ impl Session {
                     self.key(id),
                     Summary::unreadable(reason.clone(), "The other dispatches of the trace can still be read."),
                 );
-                self.unreadable = Some((id, reason));
+                self.unreadable.insert(id, reason);
                 self.rows_version += 1;
             }
             Report::Evaluated(key, outcome) => {
@@ -350,6 +353,7 @@ impl Session {
         self.summaries.retain(|key, _| key.id.trace != trace);
         self.explained.retain(|(key, _)| key.id.trace != trace);
         self.edits.retain(|id, _| id.trace != trace);
+        self.unreadable.retain(|id, _| id.trace != trace);
         if self.selected.is_some_and(|id| id.trace == trace) {
             (self.selected, self.sample, self.loaded, self.shown) = (None, None, None, None);
             (self.sample_info, self.disassembly) = (None, None);
@@ -461,7 +465,7 @@ impl Session {
         if self.source(id).is_none() || self.selected == Some(id) {
             return;
         }
-        (self.selected, self.sample, self.slice, self.shown, self.unreadable) = (Some(id), None, 0, None, None);
+        (self.selected, self.sample, self.slice, self.shown) = (Some(id), None, 0, None);
         if self.loaded.as_ref().is_some_and(|(loaded, ..)| *loaded != id) {
             self.loaded = None;
         }
@@ -562,8 +566,7 @@ impl Session {
     /// Why the selected dispatch can't be read.
     #[must_use]
     pub fn unreadable(&self) -> Option<&str> {
-        let (id, reason) = self.unreadable.as_ref()?;
-        (self.selected == Some(*id)).then_some(reason.as_str())
+        self.unreadable.get(&self.selected?).map(String::as_str)
     }
 
     /// The profile in force for the selected dispatch.

@@ -514,6 +514,7 @@ impl AnalyzerApp {
                 Some(index) => {
                     self.session.select_sample(Some(index));
                     self.reveal();
+                    self.top.goto.clear();
                 }
                 None => self
                     .session
@@ -526,8 +527,9 @@ impl AnalyzerApp {
                 self.session.goto_open(goto);
                 self.reveal();
             }
-            Err(error) => self.session.complain(&error),
+            Err(error) => return self.session.complain(&error),
         }
+        self.top.goto.clear();
     }
 
     fn messages_ui(&mut self, ui: &mut Ui) {

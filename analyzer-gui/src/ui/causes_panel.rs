@@ -53,7 +53,7 @@ pub fn causes_ui(ui: &mut Ui, session: &mut Session, requests: &mut Vec<Request>
 
 /// The causes; `group` is the selected sample's, `stepped` the one whose samples are stepped through.
 fn found_ui(ui: &mut Ui, causes: &Causes, group: Option<usize>, stepped: usize, requests: &mut Vec<Request>) {
-    ui.weak("Click one to step through its samples with N and P.");
+    ui.add(egui::Label::new(egui::RichText::new("Click one to step through its samples (N, P).").weak()).truncate());
     let all: usize = causes.groups().map(|(_, samples)| samples).sum();
     for (n, (label, samples)) in causes.groups().enumerate() {
         ui.horizontal(|ui| {

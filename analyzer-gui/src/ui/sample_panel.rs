@@ -67,7 +67,7 @@ fn header_ui(
 ) {
     let info = &sample.info;
     let place = session.shown().map(|shown| Layout::of(shown.dispatch.grid).place(info.index).0);
-    ui.horizontal_wrapped(|ui| {
+    ui.horizontal(|ui| {
         let [x, y, z] = info.at;
         ui.strong(format!("Sample {x},{y},{z}"));
         ui.weak(format!("number {}", info.index));
@@ -93,7 +93,7 @@ fn header_ui(
             let (swatch, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), egui::Sense::hover());
             ui.painter().rect_filled(swatch, 1.0, crate::model::colour::cause(Some(group)));
             ui.strong("Cause");
-            ui.label(label);
+            ui.add(egui::Label::new(label).truncate());
         }
     });
 }
