@@ -173,7 +173,12 @@ pub fn exr(plane: &Plane, z: u32, number: Number, path: &Path, stop: &AtomicBool
         };
         list.push(AnyChannel::new(name, samples));
     }
-    let layer = Layer::new(size, LayerAttributes::named("results"), Encoding::SMALL_LOSSLESS, AnyChannels::sort(list.into_iter().collect()));
+    let layer = Layer::new(
+        size,
+        LayerAttributes::named("results"),
+        Encoding::SMALL_LOSSLESS,
+        AnyChannels::sort(list.into_iter().collect()),
+    );
     let image = Image::from_layer(layer);
     let fail = |error: exr::error::Error| ExportError::Picture { path: path.to_owned(), problem: error.to_string() };
     replace(path, |file| {

@@ -72,7 +72,9 @@ pub fn short(bits: u32, number: Number, most: usize) -> Option<String> {
     if number == Number::Float {
         short_float(f32::from_bits(bits), most)
     } else {
-        Some(decimal(bits, number)).filter(|text| text.len() <= most).or_else(|| short_float(value(bits, number) as f32, most))
+        Some(decimal(bits, number))
+            .filter(|text| text.len() <= most)
+            .or_else(|| short_float(value(bits, number) as f32, most))
     }
 }
 
@@ -92,7 +94,10 @@ fn short_float(value: f32, most: usize) -> Option<String> {
         let decimals = digits as i32 - 1 - exponent;
         let plain = if decimals >= 0 { format!("{value:.*}", decimals as usize) } else { format!("{value:.0}") };
         let whole_digits_known = decimals >= 0;
-        [Some(plain).filter(|_| whole_digits_known), Some(scientific)].into_iter().flatten().find(|text| text.len() <= most)
+        [Some(plain).filter(|_| whole_digits_known), Some(scientific)]
+            .into_iter()
+            .flatten()
+            .find(|text| text.len() <= most)
     })
 }
 

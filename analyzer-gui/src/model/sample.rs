@@ -209,13 +209,7 @@ pub fn taps(evaluation: &Evaluation, dispatch: &Dispatch) -> Vec<TapInfo> {
         Way::Load(None) => Vec::new(),
         Way::Load(Some(texel)) => {
             let [level, x, y, slice] = texel.at;
-            vec![TapInfo {
-                level,
-                texel: Some([x, y, slice]),
-                weight: 1.0,
-                word: texel.word,
-                channels: texel.channels,
-            }]
+            vec![TapInfo { level, texel: Some([x, y, slice]), weight: 1.0, word: texel.word, channels: texel.channels }]
         }
         Way::Filtered(probes) => {
             let gather = dispatch.op.kind == OpKind::Gather4;

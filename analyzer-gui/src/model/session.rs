@@ -48,6 +48,8 @@ pub struct TraceEntry {
     pub path: PathBuf,
     /// What became of the file since it was opened.
     pub change: Option<Change>,
+    /// Whether the user has seen that it does not open.
+    pub dismissed: bool,
     stamp: Stamp,
     /// The trace with its dispatches, or what is wrong with it.
     pub content: Result<(Arc<Source>, Vec<Head>), String>,
@@ -230,6 +232,7 @@ impl Session {
                 let entry = TraceEntry {
                     path: opened.path.clone(),
                     change: None,
+                    dismissed: false,
                     stamp: opened.stamp,
                     content: opened.result,
                 };
@@ -434,6 +437,27 @@ impl Session {
     #[must_use]
     pub fn traces(&self) -> &[TraceEntry] {
         &self.traces
+    }
+
+    /// Traces that can't be opened and were not dismissed, by their number: the file and what is wrong with it.
+    pub fn broken(&self) -> impl Iterator<Item = (usize, &Path, &str)> {
+        self.traces.iter().enumerate().filter(|(_, entry)| !entry.dismissed).filter_map(|(at, entry)| {
+            let reason = entry.content.as_ref().err()?;
+            Some((at, entry.path.as_path(), reason.as_str()))
+        })
+    }
+
+    /// No longer shows that a trace can't be opened.
+    pub fn dismiss_broken(&mut self, trace: usize) {
+        if let Some(entry) = self.traces.get_mut(trace) {
+            entry.dismissed = true;
+        }
+    }
+
+    /// Whether any trace is open.
+    #[must_use]
+    pub fn has_traces(&self) -> bool {
+        self.traces.iter().any(|entry| entry.content.is_ok())
     }
 
     fn source(&self, id: DispatchId) -> Option<&Arc<Source>> {
@@ -979,7 +1003,9 @@ impl Session {
         let name = &heads.get(id.index)?.name;
         // What `--goto` would take for something else is named by its number.
         let is_unique = heads.iter().filter(|head| head.name == *name).nth(1).is_none();
-        let named = name.parse::<Goto>().is_ok_and(|goto| goto.sample.is_none() && goto.dispatch == DispatchRef::Name(name.clone()));
+        let named = name
+            .parse::<Goto>()
+            .is_ok_and(|goto| goto.sample.is_none() && goto.dispatch == DispatchRef::Name(name.clone()));
         let dispatch = if is_unique && named { DispatchRef::Name(name.clone()) } else { DispatchRef::Number(id.index) };
         let sample =
             self.sample.zip(self.shown.as_ref()).map(|(sample, shown)| navigate::position(sample, shown.dispatch.grid));

@@ -5,8 +5,16 @@ use std::{fs::Metadata, path::Path, time::SystemTime};
 /// A file as it was at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// Length in bytes, time of the last change, and which file of the file system it is; `None` when there was none.
-    file: Option<(u64, Option<SystemTime>, Option<(u64, u64)>)>,
+    /// `None` when there was none.
+    file: Option<Found>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Found {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    /// Which file of the file system it is.
+    identity: Option<(u64, u64)>,
 }
 
 /// What became of a file.
@@ -27,8 +35,11 @@ impl Stamp {
     #[must_use]
     pub fn of(path: &Path) -> Self {
         let case = path.join("case.toml");
-        let metadata = std::fs::metadata(path).and_then(|found| if found.is_dir() { case.metadata() } else { Ok(found) });
-        Self { file: metadata.ok().map(|found| (found.len(), found.modified().ok(), identity(&found))) }
+        let metadata =
+            std::fs::metadata(path).and_then(|found| if found.is_dir() { case.metadata() } else { Ok(found) });
+        let found =
+            |found: Metadata| Found { bytes: found.len(), modified: found.modified().ok(), identity: identity(&found) };
+        Self { file: metadata.ok().map(found) }
     }
 
     /// What became of the file at the path since.
@@ -38,8 +49,8 @@ impl Stamp {
         match (&self.file, &now.file) {
             _ if now == *self => None,
             (Some(_), None) => Some(Change::Gone),
-            (Some((old, _, before)), Some((new, _, after))) if before == after => {
-                Some(if new < old { Change::Shortened } else { Change::Written })
+            (Some(old), Some(new)) if old.identity == new.identity => {
+                Some(if new.bytes < old.bytes { Change::Shortened } else { Change::Written })
             }
             _ => Some(Change::Replaced),
         }

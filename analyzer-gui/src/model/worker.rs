@@ -415,7 +415,9 @@ fn explain(shared: &Shared, sender: &Sender<Report>, wake: &Wake) {
         };
         let found = match &outcome.words {
             None => Some(Err("there is no result".to_owned())),
-            Some(words) => Causes::of(&outcome.dispatch, words, &sides, &stop).map(|found| found.map(Arc::new)).transpose(),
+            Some(words) => {
+                Causes::of(&outcome.dispatch, words, &sides, &stop).map(|found| found.map(Arc::new)).transpose()
+            }
         };
         // The receiver is gone only while the window closes.
         drop(sender.send(Report::Explained(key, found)));

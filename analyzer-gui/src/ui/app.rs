@@ -214,8 +214,11 @@ impl AnalyzerApp {
             self.messages_ui(ui);
             ui.add_space(2.0);
         });
-        if self.session.traces().is_empty() {
-            CentralPanel::default().show(ui, |ui| self.empty_ui(ui));
+        if !self.session.has_traces() {
+            CentralPanel::default().show(ui, |ui| {
+                list_panel::broken_ui(ui, &mut self.session);
+                self.empty_ui(ui);
+            });
         } else {
             Panel::left("list").default_size(280.0).min_size(180.0).show(ui, |ui| {
                 ui.add_space(4.0);

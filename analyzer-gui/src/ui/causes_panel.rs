@@ -66,7 +66,11 @@ fn found_ui(ui: &mut Ui, causes: &Causes, group: Option<usize>, stepped: usize, 
                 ui.set_max_width(420.0);
                 ui.label(label);
                 let part = 100.0 * samples as f64 / all.max(1) as f64;
-                ui.weak(format!("{} of {} differing samples, {part:.1}%", grouped(samples as u64), grouped(all as u64)));
+                ui.weak(format!(
+                    "{} of {} differing samples, {part:.1}%",
+                    grouped(samples as u64),
+                    grouped(all as u64)
+                ));
                 if found.ambiguous > 0 {
                     let ambiguous = grouped(found.ambiguous as u64);
                     ui.weak(format!("{ambiguous} of them would be explained as well by"));
@@ -82,6 +86,9 @@ fn found_ui(ui: &mut Ui, causes: &Causes, group: Option<usize>, stepped: usize, 
     }
     let not_searched = causes.explanation().not_searched;
     if not_searched > 0 {
-        ui.weak(format!("Pairs of rules were not tried on {} of the unexplained samples.", grouped(not_searched as u64)));
+        ui.weak(format!(
+            "Pairs of rules were not tried on {} of the unexplained samples.",
+            grouped(not_searched as u64)
+        ));
     }
 }

@@ -144,6 +144,9 @@ pub fn export_ui(
     ask
 }
 
+/// Writes a file until the flag is set.
+type WriteFile = Box<dyn FnOnce(&Path, &AtomicBool) -> Result<Written, ExportError> + Send>;
+
 /// What writes the file. It holds all it needs, so that it runs in the background.
 fn job(
     window: &ExportWindow,
@@ -160,7 +163,7 @@ fn job(
     let oracle = oracle.ok_or(ExportError::Nothing("no trace is open"))?;
     let (dispatch, number, slice) = (shown.dispatch.clone(), shown.number, session.slice());
     let target = path.clone();
-    let file = |write: Box<dyn FnOnce(&Path, &AtomicBool) -> Result<Written, ExportError> + Send>| -> Export {
+    let file = |write: WriteFile| -> Export {
         Box::new(move |stop| match write(&target, stop) {
             Ok(Written::Whole) => Some(Ok(target)),
             Ok(Written::GivenUp) => None,
@@ -189,9 +192,9 @@ fn job(
             let outcome = outcome.ok_or(no_result)?;
             file(Box::new(move |path, stop| export::csv(&outcome, path, stop)))
         }
-        What::Case => Box::new(move |_| {
-            Some(export::case(&dispatch, &oracle, changed, &path).map_err(|error| error.to_string()))
-        }),
+        What::Case => {
+            Box::new(move |_| Some(export::case(&dispatch, &oracle, changed, &path).map_err(|error| error.to_string())))
+        }
         What::SampleCase => {
             let sample = session.sample().ok_or(ExportError::Nothing("no sample is selected"))?;
             Box::new(move |_| {

@@ -224,7 +224,7 @@ fn texel_numbers(painter: &Painter, picture: &Picture, [x, y]: [u32; 2], place: 
     let place = if is_texture { place.with_max_y(place.bottom() - place.height() * 0.22) } else { place };
     let width = place.width() - 5.0;
     // Six characters are enough for four digits, so more height than leaves room for them is of no use.
-    let height = (place.height() * 0.92 / count as f32).min((width / (6.0 * CHARACTER)).max(SMALLEST_TEXT)).min(15.0);
+    let height = ((place.height() - 5.0) / count as f32).min((width / (6.0 * CHARACTER)).max(SMALLEST_TEXT)).min(15.0);
     if height < SMALLEST_TEXT - 0.5 {
         return;
     }
@@ -275,10 +275,8 @@ fn lens(ui: &Ui, picture: &Picture, texel: [u32; 2], pointer: Pos2) {
         let start = if at + 22.0 + side <= high { at + 22.0 } else { at - 22.0 - side };
         start.min(high - side).max(low)
     };
-    let corner = pos2(
-        beside(pointer.x, window.left(), window.right()),
-        beside(pointer.y, window.top(), window.bottom()),
-    );
+    let corner =
+        pos2(beside(pointer.x, window.left(), window.right()), beside(pointer.y, window.top(), window.bottom()));
     let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Tooltip, egui::Id::unique("lens")));
     let whole = Rect::from_min_size(corner, vec2(side, side));
     painter.rect_filled(whole.expand(4.0), 3.0, Color32::from_gray(14));

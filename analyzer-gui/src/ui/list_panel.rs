@@ -45,6 +45,9 @@ pub fn list_ui(ui: &mut Ui, session: &mut Session, panel: &mut ListPanel, sort: 
         if pending > 0 {
             ui.weak(format!("{} to go", grouped(pending as u64)));
         }
+        if session.is_opening() {
+            ui.weak("opening…");
+        }
     });
     ui.separator();
     if listing.lines.is_empty() && !session.traces().is_empty() {
@@ -162,7 +165,10 @@ fn group_ui(ui: &mut Ui, group: &Group) -> bool {
     let noun = if group.dispatches == 1 { "dispatch" } else { "dispatches" };
     let about = format!("{} {noun}", grouped(group.dispatches as u64));
     for (text, colour) in std::iter::once((about, weak)).chain(
-        counts.iter().zip(&group.counts).map(|(text, (verdict, _))| (text.clone(), theme::verdict(Some(*verdict), visuals))),
+        counts
+            .iter()
+            .zip(&group.counts)
+            .map(|(text, (verdict, _))| (text.clone(), theme::verdict(Some(*verdict), visuals))),
     ) {
         let drawn = painter.text(at, egui::Align2::LEFT_BOTTOM, text, small.clone(), colour);
         at.x = drawn.right() + 8.0;
@@ -172,28 +178,30 @@ fn group_ui(ui: &mut Ui, group: &Group) -> bool {
 }
 
 /// Traces that could not be opened.
-fn broken_ui(ui: &mut Ui, session: &Session) {
-    let broken = || session.traces().iter().filter(|entry| entry.content.is_err());
+pub fn broken_ui(ui: &mut Ui, session: &mut Session) {
     const SHOWN: usize = 4;
-    for entry in broken().take(SHOWN) {
-        if let Err(reason) = &entry.content {
-            let name = entry
-                .path
-                .file_name()
-                .map_or_else(|| entry.path.display().to_string(), |name| name.to_string_lossy().into_owned());
-            egui::Frame::group(ui.style()).show(ui, |ui| {
-                ui.colored_label(
-                    theme::verdict(Some(Verdict::Unreadable), ui.visuals()),
-                    format!("{name}: cannot be opened"),
-                );
-                ui.label(reason);
-                ui.weak("Check the file, or record it again. Traces that open are not affected.");
-            });
-        }
+    let mut dismissed = None;
+    for (at, path, reason) in session.broken().take(SHOWN) {
+        let name =
+            path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        egui::Frame::group(ui.style()).show(ui, |ui| {
+            ui.colored_label(
+                theme::verdict(Some(Verdict::Unreadable), ui.visuals()),
+                format!("{name}: cannot be opened"),
+            );
+            ui.label(reason);
+            ui.weak("Check the file, or record it again. Traces that open are not affected.");
+            if ui.small_button("Dismiss").accessible_name(format!("Dismiss {name}")).clicked() {
+                dismissed = Some(at);
+            }
+        });
     }
-    let more = broken().count().saturating_sub(SHOWN);
+    let more = session.broken().count().saturating_sub(SHOWN);
     if more > 0 {
         ui.weak(format!("and {more} more that cannot be opened"));
+    }
+    if let Some(at) = dismissed {
+        session.dismiss_broken(at);
     }
 }
 

@@ -58,13 +58,7 @@ pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, reque
     });
 }
 
-fn header_ui(
-    ui: &mut Ui,
-    session: &Session,
-    view: &mut ViewState,
-    sample: &SampleView,
-    requests: &mut Vec<Request>,
-) {
+fn header_ui(ui: &mut Ui, session: &Session, view: &mut ViewState, sample: &SampleView, requests: &mut Vec<Request>) {
     let info = &sample.info;
     let place = session.shown().map(|shown| Layout::of(shown.dispatch.grid).place(info.index).0);
     ui.horizontal(|ui| {
@@ -171,7 +165,8 @@ fn operands_ui(ui: &mut Ui, info: &SampleInfo) {
         }
     });
     if let Some((lod, weight)) = info.lod {
-        ui.label(mono(format!("lod {lod}  next level's weight {weight}")));
+        let next = if weight > 0.0 { format!("  next level's weight {}/256", weight * 256.0) } else { String::new() };
+        ui.label(mono(format!("lod {lod}{next}")));
         if info.probes > 1 {
             ui.label(mono(format!("{} anisotropic probes", info.probes)));
         }
@@ -188,7 +183,8 @@ fn operands_ui(ui: &mut Ui, info: &SampleInfo) {
 
 fn taps_ui(ui: &mut Ui, sample: &SampleView) {
     let info = &sample.info;
-    ui.strong("Taps").on_hover_text("The texels that are read, by the path's rules; they are marked in the source texture");
+    ui.strong("Taps")
+        .on_hover_text("The texels that are read, by the path's rules; they are marked in the source texture");
     if let Some(refusal) = &info.refusal {
         ui.label(refusal);
         return;
@@ -206,7 +202,9 @@ fn taps_ui(ui: &mut Ui, sample: &SampleView) {
     let quantised = quantised.is_some_and(|oracle| oracle.rules.subtexel_bits != SubtexelBits::None);
     Grid::new("taps").num_columns(6).striped(true).spacing([9.0, 2.0]).show(ui, |ui| {
         let shown = [levels, true, true, differ, true, true];
-        for (head, _) in ["level", "texel", "weight", "oracle's", "word", "x y z w"].iter().zip(shown).filter(|(_, s)| *s) {
+        for (head, _) in
+            ["level", "texel", "weight", "oracle's", "word", "x y z w"].iter().zip(shown).filter(|(_, s)| *s)
+        {
             ui.label(RichText::new(*head).weak().small());
         }
         ui.end_row();
@@ -236,9 +234,11 @@ fn taps_ui(ui: &mut Ui, sample: &SampleView) {
 
 fn weight_text(part: Option<f64>, quantised: bool) -> RichText {
     const MOST: usize = 11;
-    mono(part.map_or("-".to_owned(), |part| {
-        short_weight(part, quantised, MOST).unwrap_or_else(|| weight(part, quantised))
-    }))
+    mono(
+        part.map_or("-".to_owned(), |part| {
+            short_weight(part, quantised, MOST).unwrap_or_else(|| weight(part, quantised))
+        }),
+    )
 }
 
 /// A texel with its weight on both sides; `None` where it is not read.

@@ -74,13 +74,13 @@ impl FromStr for RangeMode {
                 }
                 (None, None) => {
                     let (low, high): (f32, f32) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
-                    (low.is_finite() && high.is_finite() && low < high)
-                        .then_some(Self::Manual(Range { low, high }))
+                    (low.is_finite() && high.is_finite() && low < high).then_some(Self::Manual(Range { low, high }))
                 }
                 _ => None,
             }
         };
-        parse().ok_or_else(|| format!("{text:?} is no range, expected LOW..HIGH with LOW below HIGH, as 0..1 or 1%..99%"))
+        parse()
+            .ok_or_else(|| format!("{text:?} is no range, expected LOW..HIGH with LOW below HIGH, as 0..1 or 1%..99%"))
     }
 }
 

@@ -204,7 +204,9 @@ fn values_that_are_no_numbers_are_shown_and_compared() {
     let nan_texels = Dispatch { texels: vec![u32::MAX; 16].into(), ..dispatch("nan", [16, 16, 1], along_x(256)) };
     let dispatches = vec![
         with_expected(sample.clone(), |_| NAN),
-        with_expected(Dispatch { name: "infinite".to_owned(), ..sample }, |n| [INFINITY, 0xff80_0000, 1, 0x8000_0000][n % 4]),
+        with_expected(Dispatch { name: "infinite".to_owned(), ..sample }, |n| {
+            [INFINITY, 0xff80_0000, 1, 0x8000_0000][n % 4]
+        }),
         with_expected(nan_texels, |n| if n % 2 == 0 { NAN } else { INFINITY }),
     ];
     let path = write(folder.path(), "odd", dispatches);
@@ -366,12 +368,11 @@ fn a_link_opens_the_same_view() {
         profile: Some("gfx1035".to_owned()),
         ..Args::default()
     });
-    harness.state_mut().session_mut().set_field(
-        analyzer_gui::model::edits::Descriptor::Sampler,
-        &SamplerDescriptor::TRUNC_COORD,
-        1,
-    )
-    .unwrap();
+    harness
+        .state_mut()
+        .session_mut()
+        .set_field(analyzer_gui::model::edits::Descriptor::Sampler, &SamplerDescriptor::TRUNC_COORD, 1)
+        .unwrap();
     settle(&mut harness);
     click(&mut harness, "Close up");
     click(&mut harness, "relative");

@@ -86,7 +86,9 @@ impl<'a> Models<'a> {
             }
 
             // Differences of coordinates can be NaN where no coordinate is.
-            RuleId::NanCoordinate => self.special().nan || !matches!(state.op.lod, LodSource::Explicit | LodSource::Zero),
+            RuleId::NanCoordinate => {
+                self.special().nan || !matches!(state.op.lod, LodSource::Explicit | LodSource::Zero)
+            }
             // The average of several probes is rounded, even if each is a single texel.
             RuleId::ResultRounding if state.anisotropy.is_some() => state.reduction == Reduction::Blend,
             RuleId::DenormalCoordinate => self.special().denormal,
