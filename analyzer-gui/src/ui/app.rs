@@ -115,6 +115,8 @@ impl AnalyzerApp {
         match args.theme {
             Some(Theme::Dark) => ctx.set_theme(egui::ThemePreference::Dark),
             Some(Theme::Light) => ctx.set_theme(egui::ThemePreference::Light),
+            // What egui stores by itself is forgotten as well. A test has set its own.
+            None if args.fresh && creation.storage.is_some() => ctx.set_theme(egui::ThemePreference::System),
             None => {}
         }
         let mut session = Session::new(choice, wake.clone())?;

@@ -145,7 +145,7 @@ fn row_ui(ui: &mut Ui, row: &FieldRow, profile: Option<&Profile>, n: usize) -> O
     if n % 2 == 1 {
         ui.painter().rect_filled(rect, 0.0, ui.visuals().faint_bg_color);
     }
-    let name_width = (width * 0.34).clamp(104.0, 190.0);
+    let name_width = (width * 0.37).clamp(104.0, 196.0);
     let bits_width = 76.0;
     let revert_width = if row.is_changed() { 54.0 } else { 0.0 };
     let control_width = (width - name_width - bits_width - revert_width).clamp(60.0, 156.0);

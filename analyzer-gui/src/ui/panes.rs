@@ -242,7 +242,7 @@ impl Panes<'_> {
             .map(|(texel, _)| Mark { texel, colour: theme::SELECTED, texts: Vec::new() })
             .into_iter()
             .collect();
-        if kind == ViewKind::Heatmap && picture.is_ok() {
+        if kind == ViewKind::Heatmap {
             metric_ui(ui, &mut self.settings.metric);
         }
         let name = match kind {

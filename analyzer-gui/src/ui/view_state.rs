@@ -242,8 +242,12 @@ impl ViewState {
                 let causes = match (metric, session.causes()) {
                     (Metric::Cause, Known::Found(causes)) => Some(causes),
                     (Metric::Cause, Known::Searching) => return Err("looking for causes…"),
-                    (Metric::Cause, Known::NotAsked(_)) => return Err("causes were not looked for; see Sample"),
-                    (Metric::Cause, Known::Failed(_)) => return Err("causes could not be looked for; see Sample"),
+                    (Metric::Cause, Known::NotAsked(_)) => {
+                        return Err("causes were not looked for; see the tile Causes");
+                    }
+                    (Metric::Cause, Known::Failed(_)) => {
+                        return Err("causes could not be looked for; see the tile Causes");
+                    }
                     _ => None,
                 };
                 (Content::Heat { outcome: outcome.clone(), z, metric, causes }, Range { low: 0.0, high }, serial)
