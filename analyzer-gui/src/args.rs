@@ -90,11 +90,11 @@ pub struct Args {
     pub slice: Option<u32>,
 
     /// Where the images are and how large: the sample in the middle, and points of the window a sample.
-    #[arg(long, value_name = "X,Y@ZOOM")]
+    #[arg(long, value_name = "X,Y@ZOOM", allow_hyphen_values = true)]
     pub at: Option<Viewport>,
 
     /// As --at, of the source texture: the texel in the middle, and points of the window a texel.
-    #[arg(long, value_name = "X,Y@ZOOM")]
+    #[arg(long, value_name = "X,Y@ZOOM", allow_hyphen_values = true)]
     pub texture_at: Option<Viewport>,
 
     /// The level and slice of the source texture that are shown at the start.

@@ -37,7 +37,7 @@ impl FromStr for Viewport {
         let parse = || {
             let (place, zoom) = text.split_once('@')?;
             let (x, y) = place.split_once(',')?;
-            let number = |text: &str| text.trim().parse::<f32>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+            let number = |text: &str| text.trim().parse::<f32>().ok().filter(|n| n.is_finite());
             let zoom = number(zoom).filter(|zoom| ZOOM_RANGE.contains(zoom))?;
             Some(Self { centre: pos2(number(x)?, number(y)?), zoom: Some(zoom) })
         };
@@ -199,10 +199,13 @@ mod tests {
     fn a_place_is_read_back_from_its_text() {
         let mut viewport = Viewport::default();
         viewport.zoom_about(7.3, pos2(180.0, 120.0), [400, 200], VIEW);
-        for viewport in [viewport, Viewport::default()] {
+        let mut outside = Viewport::default();
+        outside.zoom_about(0.25, VIEW.max, [400, 200], VIEW);
+        assert!(outside.centre.x < 0.0, "the middle of the view can lie beside the image");
+        for viewport in [viewport, outside, Viewport::default()] {
             assert_eq!(viewport.to_string().parse(), Ok(viewport));
         }
-        for bad in ["", "1,2", "1@2", "1,2@0", "1,2@inf", "1,2@1000", "NaN,2@1", "-1,2@1"] {
+        for bad in ["", "1,2", "1@2", "1,2@0", "1,2@inf", "1,2@1000", "NaN,2@1", "1,2@-1"] {
             assert!(bad.parse::<Viewport>().is_err(), "{bad}");
         }
     }
