@@ -65,7 +65,7 @@ pub fn top_bar_ui(ui: &mut Ui, session: &mut Session, settings: &mut Settings, b
     request
 }
 
-fn menus_ui(ui: &mut Ui, session: &Session, settings: &Settings, request: &mut Option<TopRequest>) {
+fn menus_ui(ui: &mut Ui, session: &Session, settings: &mut Settings, request: &mut Option<TopRequest>) {
     let mut item = |ui: &mut Ui, enabled: bool, text: &str, what: TopRequest| {
         if ui.add_enabled(enabled, egui::Button::new(text)).clicked() {
             *request = Some(what);
@@ -93,6 +93,8 @@ fn menus_ui(ui: &mut Ui, session: &Session, settings: &Settings, request: &mut O
     ui.menu_button("View", |ui| {
         item(ui, true, "Reset the layout", TopRequest::ResetLayout);
         item(ui, true, "Keys  (?)", TopRequest::Keys);
+        ui.separator();
+        ui.checkbox(&mut settings.legend, "Legends in images");
         ui.separator();
         egui::widgets::global_theme_preference_buttons(ui);
     });
@@ -216,8 +218,7 @@ fn steps_ui(
 
 /// Draws the line with the verdict, and what runs.
 pub fn status_ui(ui: &mut Ui, session: &mut Session, hide_times: bool) {
-    let name = session.selected_name().map(str::to_owned);
-    let Some(name) = name else { return };
+    let Some(name) = session.selected_name().map(str::to_owned) else { return };
     let trace = session.selected_source().map(|source| (source.name().to_owned(), source.oracle().clone()));
     ui.horizontal_wrapped(|ui| {
         if let Some((trace, _)) = &trace {
@@ -268,6 +269,14 @@ pub fn status_ui(ui: &mut Ui, session: &mut Session, hide_times: bool) {
                         session.run_again();
                     }
                 }
+            }
+        }
+        if session.is_exporting() {
+            ui.separator();
+            ui.spinner();
+            ui.label("writing a file…");
+            if ui.button("Give up writing").on_hover_text("Leaves no file behind").clicked() {
+                session.cancel_export();
             }
         }
         if let Some((_, oracle)) = &trace {
