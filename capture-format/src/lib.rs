@@ -23,7 +23,7 @@ pub mod texel;
 pub mod words;
 
 pub use bits::{Field, FieldRangeError, Shown};
-pub use case::{Case, CaseError, CaseOptions, write_case};
+pub use case::{Case, CaseError, CaseOptions, write_case, write_recording_case};
 pub use codes::{
     AnisoRatio, BcSwizzle, BlockSize, BorderColorType, Clamp, CompareFunc, DstSel, FilterMode, ImageType, MipFilter,
     XyFilter, ZFilter, img_format_name, sw_mode_name,

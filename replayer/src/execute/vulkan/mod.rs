@@ -24,6 +24,7 @@ mod sampler;
 
 use std::{mem::ManuallyDrop, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
 
+pub(crate) use self::module_info::{ModuleInfo, ModuleResource};
 pub use self::{
     descriptor_words::sampler_words,
     disk_cache::CacheState,
@@ -200,6 +201,8 @@ impl Executor for VulkanExecutor {
                 resource: match bound.resource {
                     Resource::Input(words) => NativeResource::Input(words),
                     Resource::Output(words) => NativeResource::Output(words),
+                    Resource::InOut(words) => NativeResource::InOut(words),
+                    Resource::Storage(image) => NativeResource::Storage(image.into()),
                     Resource::Image(image) => NativeResource::Image(image.into()),
                 },
             })
