@@ -483,7 +483,10 @@ mod tests {
         let ticket = other(&mut writer, "d");
         let error = text(writer.end_compute(ticket, &[(3, OutputContent::Stored(stored))]));
         assert!(error.contains("3: expected 8 words after the dispatch, found 4 bytes"), "{error}");
-        let reader = read(&writer.finish().unwrap());
+        let bound = writer.finished_bytes_bound();
+        let bytes = writer.finish().unwrap();
+        assert!(bytes.len() as u64 <= bound, "{} bytes, at most {bound}", bytes.len());
+        let reader = read(&bytes);
         assert_eq!(reader.len(), 4);
         assert!(reader.verify().is_empty(), "{:?}", reader.verify());
     }

@@ -111,6 +111,8 @@ pub struct TraceWriter<W: Write> {
     /// Blobs by hash and length. Two blobs of one hash and length are taken to be equal.
     blobs: HashMap<(u128, u64), BlobRef>,
     names: HashSet<String>,
+    /// Bytes of all names.
+    names_bytes: usize,
     index: IndexRecord,
     failed: Option<u64>,
 }
@@ -159,7 +161,7 @@ impl<W: Write> TraceWriter<W> {
             }
         };
         let (blobs, names, index) = (HashMap::new(), HashSet::new(), IndexRecord::default());
-        let mut writer = Self { out, path, at: 0, packer, blobs, names, index, failed: None };
+        let mut writer = Self { out, path, at: 0, packer, blobs, names, names_bytes: 0, index, failed: None };
         writer.put(RecordKind::Trace, |out| out.write_all(&encode_file_header()))?;
         writer.at = BLOCK_BYTES;
         writer.structure(RecordKind::Trace, &TraceRecord::from(meta))?;
@@ -204,6 +206,7 @@ impl<W: Write> TraceWriter<W> {
         };
         self.structure(RecordKind::SampleDispatch, &record)?;
         self.flush(RecordKind::SampleDispatch)?;
+        self.names_bytes += dispatch.name.len();
         self.names.insert(dispatch.name.clone());
         self.index.names.push(dispatch.name.clone());
         Ok(())
@@ -259,6 +262,7 @@ impl<W: Write> TraceWriter<W> {
         let begin = self.at;
         self.structure(RecordKind::Compute, &ComputeRecord::new(dispatch, module, isa, before))?;
         self.flush(RecordKind::Compute)?;
+        self.names_bytes += name.len();
         self.names.insert(name.clone());
         let number = self.index.compute.len();
         self.index.compute.push(ComputeName { name: name.clone(), end: None });
@@ -338,6 +342,14 @@ impl<W: Write> TraceWriter<W> {
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.at
+    }
+
+    /// The most bytes that the file would have if it were finished now.
+    #[must_use]
+    pub fn finished_bytes_bound(&self) -> u64 {
+        // Offset, type and flags of a record take at most 19 bytes; a name has 5 before it, an offset of an end 9 beside keys.
+        let names: usize = self.names_bytes + self.names.len() * 32;
+        self.at + (4 * BLOCK + 64 + self.index.offsets.len() * 19 + names) as u64
     }
 
     /// The output.
