@@ -65,7 +65,7 @@ pub struct ComputeBinding {
 /// What is bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BoundResource {
-    /// An image, with or without a sampler.
+    /// An image, alone or combined with a sampler.
     Image(BoundImage),
     /// A sampler alone.
     Sampler(BoundSampler),
@@ -81,8 +81,10 @@ pub struct BoundImage {
     pub storage: bool,
     /// The guest's T#.
     pub descriptor: Option<[u32; 8]>,
-    /// The sampler with which it is combined.
-    pub sampler: Option<BoundSampler>,
+    /// It is combined with a sampler of the host.
+    pub combined: bool,
+    /// The guest's S# with which the guest samples it, whether the host has a sampler for that or filters in the shader.
+    pub sampler: Option<[u32; 4]>,
     /// Format of the host's image.
     pub format: HostFormat,
     /// Type of the host's view.

@@ -17,7 +17,7 @@ impl ComputeDispatch {
     /// * `name` and `entry` are not empty, and neither holds a zero character; the module is not empty;
     /// * specialization constants have distinct ids, sizes of 1, 2, 4 or 8 bytes, and values that fit;
     /// * no place (set, binding, element) is bound twice;
-    /// * extents, layers and levels of an image are at least 1 and fit its view; a storage image has one level and no sampler;
+    /// * extents, layers and levels of an image are at least 1 and fit its view; a storage image has one level and is not combined with a sampler;
     /// * contents have the size that the image or buffer has, where the texels' size is known;
     /// * only storage images and storage buffers are outputs, and only outputs have contents after the dispatch; those of a
     ///   dispatch that has not ended are not there;
@@ -121,8 +121,8 @@ fn check_image(image: &BoundImage) -> Result<(), String> {
     if image.storage && image.levels != 1 {
         return Err(format!("a storage image is one level, found {}", image.levels));
     }
-    if image.storage && image.sampler.is_some() {
-        return Err("a storage image has no sampler".to_owned());
+    if image.storage && image.combined {
+        return Err("a storage image is not combined with a sampler".to_owned());
     }
     if image.output && !image.storage {
         return Err("only storage images are outputs".to_owned());
@@ -177,7 +177,8 @@ pub(crate) mod tests {
         let image = BoundImage {
             storage: false,
             descriptor: Some([0, 0x02b0_0000, 0, 0x9000_0fac, 0, 0, 0, 0]),
-            sampler: None,
+            combined: false,
+            sampler: Some([0x92, 0, 0x0050_0000, 0]),
             format: HostFormat::R32_UINT,
             view: HostView::D2,
             extent: [4, 2, 1],

@@ -221,13 +221,11 @@ pub unsafe extern "C" fn texeltrace_add_image(
                 return Err(Failure::argument(format!("image.kind is {other}, expected one of TEXELTRACE_*_IMAGE")));
             }
         };
-        if sampler.is_some() && known != TEXELTRACE_COMBINED_IMAGE {
-            return Err(Failure::argument("image.sampler_descriptor is for a combined image"));
-        }
         let resource = BoundResource::Image(BoundImage {
             storage: known == TEXELTRACE_STORAGE_IMAGE,
             descriptor,
-            sampler: (known == TEXELTRACE_COMBINED_IMAGE).then_some(BoundSampler { descriptor: sampler }),
+            combined: known == TEXELTRACE_COMBINED_IMAGE,
+            sampler,
             format: HostFormat(image.format),
             view: view(image.view)?,
             extent: image.extent,

@@ -212,7 +212,8 @@ pub struct TexelTraceImage {
     pub output: u32,
     /// The guest's T#, 8 words. May be null.
     pub descriptor: *const u32,
-    /// The guest's S# of a combined image, 4 words. May be null.
+    /// The guest's S# with which the guest samples it, 4 words, whether the host has a sampler for that or filters in the
+    /// shader. May be null.
     pub sampler_descriptor: *const u32,
     /// All subresources before the dispatch: level by level, in a level layer by layer (or slice by slice), row by row, without
     /// padding. Null: zeros.

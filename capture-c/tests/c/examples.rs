@@ -116,7 +116,7 @@ fn a_wrong_rule_of_weights_is_reported_with_the_output_that_differs() {
     ]));
     let found = replay(&trace, &mut Embedded::new());
     assert_eq!(replay(&trace, &mut vulkan()), found);
-    // Steps of 0.3672 texels fall between two weights, steps of 0.25 on one. Nearest texels have no weights.
+    // Steps of 0.3701 texels fall between two weights, steps of 0.25 on one. Nearest texels have no weights.
     assert!(found[0][0].0 > 1000, "{found:?}");
     assert_eq!(found[0][1].0, 0);
     assert_eq!((found[1][0].0, found[1][1].0), (0, 0));

@@ -5,6 +5,7 @@
 // --outputs cpu records what the CPU computes by the right rule instead of what the GPU gave, as from an oracle.
 // --weights down runs the shader with weights that are rounded down, which is the wrong rule.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -37,6 +38,13 @@ void check(VkResult result, const char *what) {
 
 void check(texeltrace::Status status, const char *what) {
     if (!status.ok()) throw std::runtime_error(std::string(what) + ": " + status.message());
+}
+
+template <typename Info>
+Info of(VkStructureType type) {
+    Info info{};
+    info.sType = type;
+    return info;
 }
 
 std::vector<uint32_t> read_spirv(const char *path) {
@@ -103,9 +111,9 @@ void filter(const std::vector<uint32_t> &texels, const Push &push, std::vector<f
 class Gpu {
 public:
     Gpu() {
-        VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+        auto application = of<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
         application.apiVersion = VK_API_VERSION_1_1;
-        VkInstanceCreateInfo instance_info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+        auto instance_info = of<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
         instance_info.pApplicationInfo = &application;
         VkInstance instance;
         check(vkCreateInstance(&instance_info, nullptr, &instance), "vkCreateInstance");
@@ -122,21 +130,21 @@ public:
         uint32_t family = 0;
         while (family < count && !(families[family].queueFlags & VK_QUEUE_COMPUTE_BIT)) family++;
         float priority = 1.0f;
-        VkDeviceQueueCreateInfo queue_info{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+        auto queue_info = of<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
         queue_info.queueFamilyIndex = family;
         queue_info.queueCount = 1;
         queue_info.pQueuePriorities = &priority;
-        VkDeviceCreateInfo device_info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+        auto device_info = of<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
         device_info.queueCreateInfoCount = 1;
         device_info.pQueueCreateInfos = &queue_info;
         check(vkCreateDevice(physical_, &device_info, nullptr, &device_), "vkCreateDevice");
         vkGetDeviceQueue(device_, family, 0, &queue_);
-        VkCommandPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+        auto pool_info = of<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
         pool_info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
         pool_info.queueFamilyIndex = family;
         VkCommandPool pool;
         check(vkCreateCommandPool(device_, &pool_info, nullptr, &pool), "vkCreateCommandPool");
-        VkCommandBufferAllocateInfo command_info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+        auto command_info = of<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
         command_info.commandPool = pool;
         command_info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
         command_info.commandBufferCount = 1;
@@ -146,7 +154,7 @@ public:
     const char *name() const { return properties_.deviceName; }
 
     void prepare(const std::vector<uint32_t> &spirv, uint32_t rounding) {
-        VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+        auto module_info = of<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
         module_info.codeSize = spirv.size() * 4;
         module_info.pCode = spirv.data();
         VkShaderModule module;
@@ -163,13 +171,13 @@ public:
             sizes[i].type = types[i];
             sizes[i].descriptorCount = 1;
         }
-        VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+        auto set_info = of<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
         set_info.bindingCount = 3;
         set_info.pBindings = bindings;
         VkDescriptorSetLayout set_layout;
         check(vkCreateDescriptorSetLayout(device_, &set_info, nullptr, &set_layout), "vkCreateDescriptorSetLayout");
         VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push)};
-        VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+        auto layout_info = of<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
         layout_info.setLayoutCount = 1;
         layout_info.pSetLayouts = &set_layout;
         layout_info.pushConstantRangeCount = 1;
@@ -177,7 +185,7 @@ public:
         check(vkCreatePipelineLayout(device_, &layout_info, nullptr, &layout_), "vkCreatePipelineLayout");
         VkSpecializationMapEntry entry{0, 0, sizeof rounding};
         VkSpecializationInfo specialization{1, &entry, sizeof rounding, &rounding};
-        VkComputePipelineCreateInfo pipeline_info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+        auto pipeline_info = of<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
         pipeline_info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
         pipeline_info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
         pipeline_info.stage.module = module;
@@ -186,13 +194,13 @@ public:
         pipeline_info.layout = layout_;
         check(vkCreateComputePipelines(device_, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline_),
               "vkCreateComputePipelines");
-        VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
+        auto pool_info = of<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
         pool_info.maxSets = 1;
         pool_info.poolSizeCount = 3;
         pool_info.pPoolSizes = sizes;
         VkDescriptorPool pool;
         check(vkCreateDescriptorPool(device_, &pool_info, nullptr, &pool), "vkCreateDescriptorPool");
-        VkDescriptorSetAllocateInfo allocate_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
+        auto allocate_info = of<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
         allocate_info.descriptorPool = pool;
         allocate_info.descriptorSetCount = 1;
         allocate_info.pSetLayouts = &set_layout;
@@ -228,7 +236,7 @@ public:
     void run(const std::vector<uint32_t> &texels, const Push &push, std::vector<float> &filtered,
              std::vector<uint32_t> &nearest) {
         std::memcpy(upload_.mapped, texels.data(), texels.size() * 4);
-        VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+        auto begin = of<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
         begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
         check(vkBeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
         barrier(source_, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
@@ -245,13 +253,13 @@ public:
         barrier(nearest_, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
         copy.imageExtent = {kWidth, kHeight, 1};
         vkCmdCopyImageToBuffer(commands_, nearest_, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, nearest_read_.handle, 1, &copy);
-        VkMemoryBarrier host{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+        auto host = of<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
         host.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
         host.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
         vkCmdPipelineBarrier(commands_, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
                              VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &host, 0, nullptr, 0, nullptr);
         check(vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
-        VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+        auto submit = of<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
         submit.commandBufferCount = 1;
         submit.pCommandBuffers = &commands_;
         check(vkQueueSubmit(queue_, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
@@ -267,7 +275,7 @@ private:
     };
 
     VkDeviceMemory allocate(const VkMemoryRequirements &needs, VkMemoryPropertyFlags wanted) {
-        VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+        auto info = of<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
         info.allocationSize = needs.size;
         uint32_t type = 0;
         while (type < memory_.memoryTypeCount && (!(needs.memoryTypeBits >> type & 1) ||
@@ -281,7 +289,7 @@ private:
     }
 
     Buffer buffer(size_t bytes, VkBufferUsageFlags usage) {
-        VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+        auto info = of<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
         info.size = bytes;
         info.usage = usage;
         Buffer buffer;
@@ -296,7 +304,7 @@ private:
     }
 
     VkImage image(uint32_t width, uint32_t height, VkImageUsageFlags usage, VkImageView &view) {
-        VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
+        auto info = of<VkImageCreateInfo>(VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
         info.imageType = VK_IMAGE_TYPE_2D;
         info.format = VK_FORMAT_R32_UINT;
         info.extent = {width, height, 1};
@@ -308,7 +316,7 @@ private:
         VkMemoryRequirements needs;
         vkGetImageMemoryRequirements(device_, image, &needs);
         check(vkBindImageMemory(device_, image, allocate(needs, 0), 0), "vkBindImageMemory");
-        VkImageViewCreateInfo view_info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
+        auto view_info = of<VkImageViewCreateInfo>(VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO);
         view_info.image = image;
         view_info.viewType = VK_IMAGE_VIEW_TYPE_2D;
         view_info.format = VK_FORMAT_R32_UINT;
@@ -318,7 +326,7 @@ private:
     }
 
     void barrier(VkImage image, VkImageLayout from, VkImageLayout to) {
-        VkImageMemoryBarrier barrier{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER};
+        auto barrier = of<VkImageMemoryBarrier>(VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER);
         barrier.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
         barrier.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
         barrier.oldLayout = from;
@@ -382,7 +390,7 @@ int record(int argc, char **argv) {
             // No infinities and NaNs: their products are of no interest here.
             word = state & ~(1u << 9 | 1u << 20 | 1u << 31);
         }
-        Push push{kWidth, kHeight, number % 2 == 0 ? 0.3672f : 0.25f};
+        Push push{kWidth, kHeight, number % 2 == 0 ? 0.3701f : 0.25f};
 
         texeltrace::DispatchInfo info;
         info.name = "filter";
@@ -398,6 +406,9 @@ int record(int argc, char **argv) {
         source.format = VK_FORMAT_R32_UINT;
         source.extent = {kImageWidth, kImageHeight, 1};
         source.descriptor = source_words.data();
+        // CLAMP_X and CLAMP_Y to the edge, XY filters linear.
+        const uint32_t sampler_words[4] = {2 | 2 << 3, 0, 1 << 20 | 1 << 22, 0};
+        source.sampler_descriptor = sampler_words;
         source.texels = texeltrace::bytes(texels);
         check(dispatch.add(source), "add the source");
         texeltrace::Buffer samples;

@@ -205,13 +205,13 @@ impl BindingFields {
         let place = Self { set: binding.set, binding: binding.binding, element: binding.element, ..Self::default() };
         match &binding.resource {
             BoundResource::Image(image) => Self {
-                kind: match (image.storage, image.sampler) {
+                kind: match (image.storage, image.combined) {
                     (true, _) => BindingKind::StorageImage,
-                    (false, Some(_)) => BindingKind::CombinedImage,
-                    (false, None) => BindingKind::SampledImage,
+                    (false, true) => BindingKind::CombinedImage,
+                    (false, false) => BindingKind::SampledImage,
                 },
                 image: image.descriptor,
-                sampler: image.sampler.and_then(|sampler| sampler.descriptor),
+                sampler: image.sampler,
                 format: image.format.0,
                 view: image.view.name().to_owned(),
                 extent: Some(image.extent),
@@ -244,8 +244,8 @@ impl BindingFields {
                 BoundResource::Image(BoundImage {
                     storage: self.kind == BindingKind::StorageImage,
                     descriptor: self.image,
-                    sampler: (self.kind == BindingKind::CombinedImage)
-                        .then_some(BoundSampler { descriptor: self.sampler }),
+                    combined: self.kind == BindingKind::CombinedImage,
+                    sampler: self.sampler,
                     format: HostFormat(self.format),
                     view: self.view.parse().map_err(|error: crate::host_format::UnknownView| error.to_string())?,
                     extent: self.extent.ok_or("an image without an extent")?,

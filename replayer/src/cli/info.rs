@@ -174,8 +174,8 @@ fn write_binding(out: &mut dyn Write, binding: &ComputeBinding) -> io::Result<()
             if let Some(words) = &image.descriptor {
                 write_fields(out, "T#", words, ImageDescriptor::FIELDS)?;
             }
-            if let Some(words) = image.sampler.and_then(|sampler| sampler.descriptor) {
-                write_fields(out, "S#", &words, SamplerDescriptor::FIELDS)?;
+            if let Some(words) = &image.sampler {
+                write_fields(out, "S#", words, SamplerDescriptor::FIELDS)?;
             }
         }
         BoundResource::Sampler(sampler) => {
@@ -196,10 +196,10 @@ fn write_binding(out: &mut dyn Write, binding: &ComputeBinding) -> io::Result<()
 fn describe(binding: &ComputeBinding) -> String {
     match &binding.resource {
         BoundResource::Image(image) => {
-            let kind = match (image.storage, image.sampler) {
+            let kind = match (image.storage, image.combined) {
                 (true, _) => "storage image",
-                (false, Some(_)) => "image with a sampler",
-                (false, None) => "image",
+                (false, true) => "image with a sampler",
+                (false, false) => "image",
             };
             let [x, y, z] = image.extent;
             let (view, format, layers, levels) = (image.view, image.format, image.layers, image.levels);
@@ -317,7 +317,7 @@ fn compute_json(dispatch: &ComputeDispatch) -> Value {
         let (before, after) = binding.contents();
         let words = |words: Option<&Words>| words.map(|words| words.len());
         let (image, sampler, buffer) = match &binding.resource {
-            BoundResource::Image(image) => (image.descriptor, image.sampler.and_then(|s| s.descriptor), None),
+            BoundResource::Image(image) => (image.descriptor, image.sampler, None),
             BoundResource::Sampler(sampler) => (None, sampler.descriptor, None),
             BoundResource::Buffer(buffer) => (None, None, buffer.descriptor),
         };

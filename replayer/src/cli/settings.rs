@@ -50,6 +50,11 @@ enum ExecutorArgument {
 }
 
 impl ComputeArguments {
+    /// The profile that was asked for.
+    pub(super) fn profile_name(&self) -> Option<&str> {
+        self.profile.as_deref()
+    }
+
     /// Checks the arguments against each other.
     pub(super) fn settings(&self, pictures: Pictures) -> Result<Settings, Failure> {
         if let Some(name) = &self.profile

@@ -77,6 +77,10 @@ impl<'a> Bound<'a> {
         Ok(Self { specialization, resources })
     }
 
+    pub(super) fn specialization(&self) -> &[(u32, u32)] {
+        &self.specialization
+    }
+
     /// Numbers of the bindings whose contents the executor returns.
     pub(super) fn written(&self) -> Vec<usize> {
         let written = |ready: &Ready<'_>| match ready {
@@ -133,7 +137,7 @@ impl<'a> Bound<'a> {
     }
 
     /// For any other executor.
-    fn plain(&self) -> Result<Vec<Binding<'_>>, Failure> {
+    pub(super) fn plain(&self) -> Result<Vec<Binding<'_>>, Failure> {
         fn bind<'b>(&(set, binding, ref ready): &'b (u32, u32, Ready<'_>)) -> Result<Binding<'b>, Failure> {
             let resource = match ready {
                 Ready::Uniform(words) => Resource::Input(words),
@@ -198,7 +202,7 @@ fn buffer_ready<'a>(field: &str, buffer: &'a BoundBuffer, zeros: &mut u64) -> Re
 }
 
 fn image_ready<'a>(field: &str, image: &'a BoundImage, zeros: &mut u64) -> Result<Ready<'a>, Refusal> {
-    if image.sampler.is_some() {
+    if image.combined {
         return Err(refuse(
             field,
             "an image with a sampler",

@@ -44,9 +44,7 @@ fn binding_lacks(binding: &ComputeBinding) -> Option<String> {
     match &binding.resource {
         _ if binding.element != 0 => Some(format!("{binding}: arrays of descriptors are not replayed")),
         BoundResource::Sampler(_) => Some(format!("{binding}: the state of the host's sampler")),
-        BoundResource::Image(image) if image.sampler.is_some() => {
-            Some(format!("{binding}: the state of the host's sampler"))
-        }
+        BoundResource::Image(image) if image.combined => Some(format!("{binding}: the state of the host's sampler")),
         BoundResource::Image(image) if native_format(image.format).is_none() => {
             Some(format!("{binding}: images of {} are not replayed", image.format))
         }
@@ -85,16 +83,16 @@ fn module_lacks(dispatch: &ComputeDispatch, info: &ModuleInfo, lacks: &mut Vec<S
             }
             (ModuleResource::StorageBuffer, BoundResource::Buffer(buffer)) => !buffer.uniform,
             (ModuleResource::UniformBuffer, BoundResource::Buffer(buffer)) => buffer.uniform,
-            (ModuleResource::Image, BoundResource::Image(image)) => !image.storage && image.sampler.is_none(),
+            (ModuleResource::Image, BoundResource::Image(image)) => !image.storage && !image.combined,
             (ModuleResource::StorageImage, BoundResource::Image(image)) => image.storage,
-            (ModuleResource::Combined, BoundResource::Image(image)) => image.sampler.is_some(),
+            (ModuleResource::Combined, BoundResource::Image(image)) => image.combined,
             _ => false,
         };
         if !fits {
             let found = match &bound.resource {
                 BoundResource::Sampler(_) => "a sampler",
                 BoundResource::Image(image) if image.storage => "a storage image",
-                BoundResource::Image(image) if image.sampler.is_some() => "an image combined with a sampler",
+                BoundResource::Image(image) if image.combined => "an image combined with a sampler",
                 BoundResource::Image(_) => "an image without a sampler",
                 BoundResource::Buffer(buffer) if buffer.uniform => "a uniform buffer",
                 BoundResource::Buffer(_) => "a storage buffer",

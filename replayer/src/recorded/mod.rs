@@ -7,6 +7,7 @@
 mod bind;
 mod check;
 mod output;
+mod taps;
 
 use capture_format::ComputeDispatch;
 
@@ -14,6 +15,7 @@ use self::bind::Bound;
 pub use self::{
     check::lacks,
     output::{Samples, samples},
+    taps::{Tap, taps},
 };
 use crate::{
     execute::{ExecuteError, Executor, Module},

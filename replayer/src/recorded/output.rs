@@ -180,6 +180,7 @@ mod tests {
         let image = BoundImage {
             storage: true,
             descriptor,
+            combined: false,
             sampler: None,
             format,
             view: HostView::D2Array,

@@ -448,7 +448,22 @@ impl Engine {
         } else {
             let to = vk::AccessFlags::TRANSFER_READ | if self.direct { host } else { vk::AccessFlags::empty() };
             let stages = if self.direct { COPY | vk::PipelineStageFlags::HOST } else { COPY };
-            barrier(device, cmd, SHADER, stages, written.dst_access_mask(to), &[]);
+            let stored = assigned.iter().zip(&downloads.images).filter(|(_, staging)| staging.is_some());
+            let stored: Vec<_> = stored
+                .map(|(assigned, _)| {
+                    let image = &self.images.pool[assigned.place];
+                    vk::ImageMemoryBarrier::default()
+                        .image(image.raw())
+                        .subresource_range(image.range())
+                        .old_layout(image.layout())
+                        .new_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
+                        .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+                        .dst_access_mask(vk::AccessFlags::TRANSFER_READ)
+                        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                })
+                .collect();
+            barrier(device, cmd, SHADER, stages, written.dst_access_mask(to), &stored);
             if !self.direct && plan.arena > plan.outputs_start {
                 let copy =
                     vk::BufferCopy::default().src_offset(plan.outputs_start).size(plan.arena - plan.outputs_start);
@@ -462,7 +477,13 @@ impl Engine {
                 // SAFETY: recording; the regions are within the image and the buffer, the image is in this layout, and the
                 // barrier above made what was stored visible to the copy.
                 unsafe {
-                    device.cmd_copy_image_to_buffer(cmd, image.raw(), image.layout(), downloads.buffer, &copies);
+                    device.cmd_copy_image_to_buffer(
+                        cmd,
+                        image.raw(),
+                        vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+                        downloads.buffer,
+                        &copies,
+                    );
                 }
             }
             let copied =
