@@ -257,7 +257,8 @@ typedef struct TexelTraceImage {
      */
     const uint32_t *descriptor;
     /**
-     * The guest's S# of a combined image, 4 words. May be null.
+     * The guest's S# with which the guest samples it, 4 words, whether the host has a sampler for that or filters in the
+     * shader. May be null.
      */
     const uint32_t *sampler_descriptor;
     /**
