@@ -118,6 +118,7 @@ enum State {
     Building {
         dispatch: Box<ComputeDispatch>,
         stored: Vec<(usize, StoredBlob)>,
+        places: HashSet<Place>,
     },
     /// It has begun: outputs are being added.
     Begun {
@@ -281,7 +282,7 @@ impl Recorder {
         if !self.admit() {
             return Ok(None);
         }
-        let state = State::Building { dispatch: Box::new(dispatch), stored: Vec::new() };
+        let state = State::Building { dispatch: Box::new(dispatch), stored: Vec::new(), places: HashSet::new() };
         Ok(Some(Dispatch { recorder: self.clone(), shader: shader.clone(), state: Mutex::new(state) }))
     }
 
@@ -371,18 +372,19 @@ impl Dispatch {
     /// begun, [`Status::Limit`] when the file has no room, [`Status::Io`] when writing has failed.
     pub fn bind(&self, binding: ComputeBinding, contents: Option<&[u8]>) -> Result<(), Failure> {
         let mut state = lock(&self.state);
-        let State::Building { dispatch, stored } = &mut *state else {
+        let State::Building { dispatch, stored, places } = &mut *state else {
             return Err(state.late("a binding can be added only before the dispatch begins"));
         };
+        // The checks that a reader makes, before anything is kept.
+        binding.check(false).map_err(|problem| Failure::argument(format!("{binding}: {problem}")))?;
         if let Some(bytes) = contents {
             check_length(&binding, bytes.len(), "before")?;
         }
-        // The checks that a reader makes, before anything is kept.
-        dispatch.bindings.push(binding);
-        if let Err(problem) = dispatch.check() {
-            dispatch.bindings.pop();
-            return Err(Failure::argument(problem.to_string()));
+        let place = (binding.set, binding.binding, binding.element);
+        if places.contains(&place) {
+            return Err(Failure::argument(format!("{binding}: is bound twice")));
         }
+        dispatch.bindings.push(binding);
         let number = dispatch.bindings.len() - 1;
         match contents.map(|bytes| self.take_before(bytes)).transpose() {
             Ok(None) => {}
@@ -397,6 +399,7 @@ impl Dispatch {
                 return Err(failure);
             }
         }
+        places.insert(place);
         Ok(())
     }
 
@@ -443,7 +446,7 @@ impl Dispatch {
         }
         let id = recorder.next.fetch_add(1, Ordering::Relaxed);
         let begun = State::Begun { id, outputs, contents: Vec::new(), promised: end };
-        let State::Building { mut dispatch, stored } = std::mem::replace(&mut *state, begun) else {
+        let State::Building { mut dispatch, stored, .. } = std::mem::replace(&mut *state, begun) else {
             return Err(Failure::new(Status::Internal, "the dispatch changed while it was locked"));
         };
         dispatch.name = recorder.unique(&dispatch.name);

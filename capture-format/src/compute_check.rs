@@ -2,7 +2,10 @@
 
 use std::{collections::HashSet, fmt};
 
-use crate::{BoundBuffer, BoundImage, BoundResource, ComputeDispatch, DispatchProblem, ElementType, HostView, Words};
+use crate::{
+    BoundBuffer, BoundImage, BoundResource, ComputeBinding, ComputeDispatch, DispatchProblem, ElementType, HostView,
+    Words,
+};
 
 fn problem<T>(field: &'static str, problem: impl fmt::Display) -> Result<T, DispatchProblem> {
     Err(DispatchProblem { field, problem: problem.to_string() })
@@ -40,23 +43,12 @@ impl ComputeDispatch {
         self.check_specialization()?;
         let mut places = HashSet::new();
         for (number, binding) in self.bindings.iter().enumerate() {
-            let at = |text: String| format!("{number} ({binding}): {text}");
             if !places.insert((binding.set, binding.binding, binding.element)) {
-                return problem("bindings", at("is bound twice".to_owned()));
+                return problem("bindings", format_args!("{number} ({binding}): is bound twice"));
             }
-            let checked = match &binding.resource {
-                BoundResource::Image(image) => check_image(image),
-                BoundResource::Buffer(buffer) => check_buffer(buffer),
-                BoundResource::Sampler(_) => Ok(()),
-            };
-            checked.or_else(|text| problem("bindings", at(text)))?;
-            let (_, after) = binding.contents();
-            if after.is_some() && !binding.is_output() {
-                return problem("bindings", at("has contents after the dispatch, but is no output".to_owned()));
-            }
-            if after.is_some() && !self.ended {
-                return problem("bindings", at("has contents after a dispatch that has not ended".to_owned()));
-            }
+            binding
+                .check(self.ended)
+                .or_else(|text| problem("bindings", format_args!("{number} ({binding}): {text}")))?;
         }
         Ok(())
     }
@@ -75,6 +67,28 @@ impl ComputeDispatch {
                 let value = constant.value;
                 return problem("specialization", format_args!("constant {id}: {value:#x} does not fit {bytes} bytes"));
             }
+        }
+        Ok(())
+    }
+}
+
+impl ComputeBinding {
+    /// Checks what [`ComputeDispatch::check`] does of a binding alone. `ended`: its dispatch has ended.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, ended: bool) -> Result<(), String> {
+        match &self.resource {
+            BoundResource::Image(image) => check_image(image)?,
+            BoundResource::Buffer(buffer) => check_buffer(buffer)?,
+            BoundResource::Sampler(_) => {}
+        }
+        let (_, after) = self.contents();
+        if after.is_some() && !self.is_output() {
+            return Err("has contents after the dispatch, but is no output".to_owned());
+        }
+        if after.is_some() && !ended {
+            return Err("has contents after a dispatch that has not ended".to_owned());
         }
         Ok(())
     }
@@ -167,9 +181,7 @@ fn check_buffer(buffer: &BoundBuffer) -> Result<(), String> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::{
-        BoundSampler, BufferLayout, ComputeBinding, GuestShader, HostFormat, SpecializationValue, TexelFormat,
-    };
+    use crate::{BoundSampler, BufferLayout, GuestShader, HostFormat, SpecializationValue, TexelFormat};
 
     /// A dispatch with a binding of each kind.
     pub(crate) fn dispatch() -> ComputeDispatch {

@@ -221,16 +221,14 @@ fn explain_compute(
         let verb = if tap.write { "writes" } else { "reads" };
         let binding = &dispatch.bindings[tap.binding];
         write!(out, "  {verb:6} {binding}  level {}  ({})", tap.level, place.join(","))?;
-        match (tap.word, tap.channels) {
-            (Some(word), Some((channels, there))) => {
-                write!(out, "  {word:#010x} ")?;
-                for channel in (0..4).filter(|channel| there >> channel & 1 == 1) {
-                    write!(out, "  {} {}", ['X', 'Y', 'Z', 'W'][channel], f32::from_bits(channels[channel]))?;
-                }
+        write!(out, "  {:#010x} ", tap.word)?;
+        if let Some((channels, there)) = tap.channels {
+            for channel in (0..4).filter(|channel| there >> channel & 1 == 1) {
+                write!(out, "  {} {}", ['X', 'Y', 'Z', 'W'][channel], f32::from_bits(channels[channel]))?;
             }
-            (Some(word), None) => write!(out, "  {word:#010x}")?,
-            (None, _) if tap.write => {}
-            (None, _) => write!(out, "  not there")?,
+        }
+        if !tap.inside {
+            write!(out, "  outside the image")?;
         }
         writeln!(out)?;
     }
@@ -278,7 +276,10 @@ fn rules_beside(
     let expected = Expected { words: got.clone().into(), measured: None };
     let (model, oracle) = (PathModel::Rules(profile.rules), Some(profile.rules));
     let subject = Subject { dispatch: &sample, got: &got, expected: &expected, path: model, oracle };
-    Ok(render_sample(&detail(&subject, None, 0)?))
+    let mut detail = detail(&subject, None, 0)?;
+    // The same rules again.
+    detail.oracle = None;
+    Ok(render_sample(&detail))
 }
 
 pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {

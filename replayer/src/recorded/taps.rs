@@ -1,6 +1,6 @@
 //! What one invocation of an emulator's shader reads and writes, texel by texel.
 
-use capture_format::{BoundImage, BoundResource, ComputeDispatch};
+use capture_format::{BoundImage, BoundResource, ComputeDispatch, HostView};
 
 use super::{bind::Bound, refuse, samples};
 use crate::{
@@ -20,8 +20,10 @@ pub struct Tap {
     pub level: u32,
     /// It was written.
     pub write: bool,
-    /// The first word of the texel as it was recorded; `None` for a place that is not there, and for images that modules write.
-    pub word: Option<u32>,
+    /// The texel is there. Reads of one that is not give 0, writes change nothing.
+    pub inside: bool,
+    /// The first word of what was read or written.
+    pub word: u32,
     /// The texel's channels as FP32, with the bits of those that are there; for texels of one word that are no integers.
     pub channels: Option<([u32; 4], u8)>,
 }
@@ -55,21 +57,31 @@ pub fn taps(dispatch: &ComputeDispatch, invocation: [u32; 3]) -> Result<Vec<Tap>
                 let place = format!("set {} binding {}", fetch.set, fetch.binding);
                 refuse(&place, "an access", "the module accesses an image that was not recorded")
             })?;
-            let word = recorded_word(image, fetch.word);
+            let inside = is_inside(image, &fetch.coordinates, fetch.level);
+            let word = fetch.word;
             let layout = samples(&dispatch.bindings[binding]).ok();
             let layout = layout.filter(|l| image.format.texel_words() == Some(1) && l.number == Number::Float);
-            let channels = word.zip(layout).map(|(word, layout)| {
+            let channels = layout.map(|layout| {
                 let [x, y, z, w] = layout.unpack(&[word])[..] else { return ([0; 4], 0) };
                 ([x, y, z, w], layout.channels)
             });
             let (coordinates, level, write) = (fetch.coordinates, fetch.level, fetch.write);
-            Ok(Tap { binding, coordinates, level, write, word, channels })
+            Ok(Tap { binding, coordinates, level, write, inside, word, channels })
         })
         .collect()
 }
 
-/// What was recorded of an image at a word.
-fn recorded_word(image: &BoundImage, word: u32) -> Option<u32> {
-    let before = image.before.as_ref().filter(|_| !image.storage)?;
-    before.get(usize::try_from(word).ok()?).copied()
+/// Whether an image has a texel at these coordinates.
+fn is_inside(image: &BoundImage, coordinates: &[i32], level: u32) -> bool {
+    let (axes, layered) = match image.view {
+        HostView::D1 => (1, false),
+        HostView::D1Array => (1, true),
+        HostView::D2 => (2, false),
+        HostView::D2Array | HostView::Cube | HostView::CubeArray => (2, true),
+        HostView::D3 => (3, false),
+    };
+    let below = |at: Option<&i32>, size: u32| at.is_some_and(|&at| u32::try_from(at).is_ok_and(|at| at < size));
+    let extent = image.level_extent(level);
+    let inside = (0..axes).all(|axis| below(coordinates.get(axis), extent[axis]));
+    level < image.levels && inside && (!layered || below(coordinates.get(axes), image.layers))
 }
