@@ -1,6 +1,8 @@
 //! The program on the traces that ship, with the paths that need no driver.
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod recorded;
+
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},

@@ -106,7 +106,8 @@ fn choice_ui(ui: &mut Ui, session: &mut Session, bar: &mut TopBar) {
         .selected_text(format!("path {}", choice.path))
         .width(124.0)
         .show_ui(ui, |ui| {
-            for path in Path::ALL {
+            // The window shows sample dispatches, which have no SPIR-V of their own.
+            for path in Path::ALL.into_iter().filter(|path| *path != Path::Recorded) {
                 ui.selectable_value(&mut choice.path, path, path.name());
             }
         })

@@ -167,8 +167,13 @@ fn write(
     Ok(Exit::Success)
 }
 
-/// The dispatch of that number or name.
+/// The sample dispatch of that number or name.
 pub(super) fn find_dispatch(source: &Source, text: &str) -> Result<Dispatch, Failure> {
+    source.dispatch(find_index(source, text)?).or_input()
+}
+
+/// The number of the dispatch of that number or name.
+pub(super) fn find_index(source: &Source, text: &str) -> Result<usize, Failure> {
     let index = match (source.position(text), text.parse::<usize>()) {
         (Some(index), _) => index,
         (None, Ok(index)) if index < source.len() => index,
@@ -184,5 +189,5 @@ pub(super) fn find_dispatch(source: &Source, text: &str) -> Result<Dispatch, Fai
             )));
         }
     };
-    source.dispatch(index).or_input()
+    Ok(index)
 }

@@ -31,6 +31,7 @@ use std::{
     time::Duration,
 };
 
+pub(crate) use self::module_info::{ModuleInfo, ModuleResource};
 pub use self::{
     descriptor_words::sampler_words,
     disk_cache::CacheState,
@@ -212,6 +213,8 @@ impl Executor for VulkanExecutor {
                 resource: match bound.resource {
                     Resource::Input(words) => NativeResource::Input(words),
                     Resource::Output(words) => NativeResource::Output(words),
+                    Resource::InOut(words) => NativeResource::InOut(words),
+                    Resource::Storage(image) => NativeResource::Storage(image.into()),
                     Resource::Image(image) => NativeResource::Image(image.into()),
                 },
             })
