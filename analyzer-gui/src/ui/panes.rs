@@ -48,7 +48,7 @@ pub enum Pane {
 
 impl Pane {
     /// Every tile.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Oracle,
         Self::Result,
         Self::Difference,

@@ -46,7 +46,7 @@ fn eleven_sixteenths(sum: f32) -> f32 {
 /// The length of a vector of lengths along the axes, shortened.
 #[inline(always)]
 fn length(along: [f32; 3]) -> f32 {
-    let [x, y, z] = along.map(|value| short(value));
+    let [x, y, z] = along.map(short);
     let (larger, smaller) = (x.max(y), x.min(y));
     let most = larger.max(z);
     let least = smaller.min(z);
