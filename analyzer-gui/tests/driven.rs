@@ -262,7 +262,9 @@ fn the_shader_is_stepped_through_forward_and_back() {
     let mut harness = open(&["gfx1035/weight-rounding.texeltrace"]);
     harness.state_mut().show_pane(Pane::Steps);
     settle(&mut harness);
-    assert!(harness.query_by_label("Click a sample in an image to step through the shader that computes it.").is_some());
+    assert!(
+        harness.query_by_label("Click a sample in an image to step through the shader that computes it.").is_some()
+    );
     harness.state_mut().session_mut().select_sample(Some(0));
     settle(&mut harness);
     for _ in 0..3 {

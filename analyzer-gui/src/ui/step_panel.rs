@@ -12,7 +12,7 @@ use replayer::{
 use crate::model::{
     number::word,
     session::Session,
-    step::{StepKey, Stepper, origin, passing},
+    step::{Known, StepKey, Stepper, origin, passing},
     worker::Wake,
 };
 
@@ -115,18 +115,18 @@ fn mono(text: impl Into<String>) -> RichText {
 /// Draws the panel.
 pub fn steps_ui(ui: &mut Ui, session: &Session, panel: &mut StepPanel) {
     let (key, steps) = match panel.stepper.steps(session) {
-        None => {
+        Known::Nothing => {
             ui.weak("Click a sample in an image to step through the shader that computes it.");
             return;
         }
-        Some(None) => {
+        Known::Executing => {
             ui.horizontal(|ui| {
                 ui.spinner();
                 ui.weak("executing…");
             });
             return;
         }
-        Some(Some(found)) => found,
+        Known::Done(key, steps) => (key, steps),
     };
     let trace = match steps {
         Ok(trace) => trace,
