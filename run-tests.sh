@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-packages=(mesa-vulkan-drivers libvulkan1 spirv-tools vulkan-validationlayers llvm)
+packages=(mesa-vulkan-drivers libvulkan1 libvulkan-dev spirv-tools vulkan-validationlayers llvm gcc g++ cmake make pkg-config)
 missing=()
 for package in "${packages[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

@@ -4,7 +4,15 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-use crate::model::{goto::Goto, raster::Metric};
+use crate::{
+    model::{
+        choice::ExecutorChoice,
+        goto::Goto,
+        raster::{Channels, Metric},
+        viewport::Viewport,
+    },
+    ui::view_state::RangeMode,
+};
 
 /// Shows traces of texture sampling: per-texel differences, sampler decodes, heatmaps.
 #[derive(Clone, Debug, Default, Parser)]
@@ -17,9 +25,17 @@ pub struct Args {
     #[arg(long, value_name = "DISPATCH:X,Y,Z")]
     pub goto: Option<Goto>,
 
-    /// What computes the results: emulated or reference. Left out, as in the last session.
+    /// What computes the results: emulated, reference, as-submitted or native. Left out, as in the last session.
     #[arg(long)]
     pub path: Option<replayer::path::Path>,
+
+    /// What runs SPIR-V: auto, embedded, or a Vulkan device by its name. Left out, as in the last session.
+    #[arg(long)]
+    pub executor: Option<ExecutorChoice>,
+
+    /// Refuses rules that rest on inference alone.
+    #[arg(long)]
+    pub strict: bool,
 
     /// Whose rules are followed: gfx1035, h200 or exact. Left out, as in the last session.
     #[arg(long)]
@@ -53,9 +69,37 @@ pub struct Args {
     #[arg(long, value_name = "PANE")]
     pub show: Vec<crate::ui::panes::Pane>,
 
+    /// The pane that takes the room of all at the start.
+    #[arg(long, value_name = "PANE")]
+    pub maximise: Option<crate::ui::panes::Pane>,
+
     /// Shows the selected sample at high zoom at the start.
     #[arg(long)]
     pub close_up: bool,
+
+    /// The channels that are shown at the start.
+    #[arg(long, value_name = "rgb|x|y|z|w")]
+    pub channels: Option<Channels>,
+
+    /// The range of values that is shown at the start, such as 0..1 or 1%..99%.
+    #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
+    pub range: Option<RangeMode>,
+
+    /// The slice of the grid that is shown at the start.
+    #[arg(long)]
+    pub slice: Option<u32>,
+
+    /// Where the images are and how large: the sample in the middle, and points of the window a sample.
+    #[arg(long, value_name = "X,Y@ZOOM", allow_hyphen_values = true)]
+    pub at: Option<Viewport>,
+
+    /// As --at, of the source texture: the texel in the middle, and points of the window a texel.
+    #[arg(long, value_name = "X,Y@ZOOM", allow_hyphen_values = true)]
+    pub texture_at: Option<Viewport>,
+
+    /// The level and slice of the source texture that are shown at the start.
+    #[arg(long, value_name = "LEVEL,SLICE")]
+    pub texture: Option<TextureAt>,
 
     /// Pans and zooms for that many frames once everything is shown, prints frame times and ends.
     #[arg(long, value_name = "FRAMES", hide = true)]
@@ -69,6 +113,20 @@ pub enum Theme {
     Dark,
     /// Dark text on light.
     Light,
+}
+
+/// A level and a slice of the source texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextureAt(pub [u32; 2]);
+
+impl std::str::FromStr for TextureAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split_once(',')
+            .and_then(|(level, slice)| Some(Self([level.trim().parse().ok()?, slice.trim().parse().ok()?])))
+            .ok_or_else(|| format!("{text:?} is no place, expected LEVEL,SLICE"))
+    }
 }
 
 /// Width and height of a window in points.

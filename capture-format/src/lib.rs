@@ -7,10 +7,13 @@
 pub mod bits;
 pub mod case;
 pub mod codes;
+pub mod compute;
+mod compute_check;
 pub mod container;
 pub mod dispatch;
 pub mod dispatch_check;
 pub mod find;
+pub mod host_format;
 pub mod image_descriptor;
 mod map;
 pub mod op;
@@ -20,17 +23,23 @@ pub mod texel;
 pub mod words;
 
 pub use bits::{Field, FieldRangeError, Shown};
-pub use case::{Case, CaseError, CaseOptions, write_case};
+pub use case::{Case, CaseError, CaseOptions, write_case, write_recording_case};
 pub use codes::{
     AnisoRatio, BcSwizzle, BlockSize, BorderColorType, Clamp, CompareFunc, DstSel, FilterMode, ImageType, MipFilter,
     XyFilter, ZFilter, img_format_name, sw_mode_name,
 };
+pub use compute::{
+    BoundBuffer, BoundImage, BoundResource, BoundSampler, BufferLayout, ComputeBinding, ComputeDispatch, DispatchKind,
+    ElementType, GuestShader, Recorded, Recording, SpecializationValue,
+};
 pub use container::{
-    ContainerError, TraceMeta, TraceReader, TraceWriter, WriteError, WriteOptions, read_trace, write_trace,
+    ContainerError, TraceMeta, TraceReader, TraceWriter, WriteError, WriteOptions, read_trace, write_recording,
+    write_trace,
 };
 pub use dispatch::{Column, Coords, Dispatch, Expected, Oracle, OracleSource, Trace};
 pub use dispatch_check::DispatchProblem;
 pub use find::{FindError, find_traces};
+pub use host_format::{HostFormat, HostView};
 pub use image_descriptor::ImageDescriptor;
 pub use op::{LodSource, Op, OpKind};
 pub use sampler_descriptor::SamplerDescriptor;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    Case, CaseError, ContainerError, Dispatch, Oracle, TraceMeta, TraceReader,
+    Case, CaseError, ContainerError, Dispatch, DispatchKind, Oracle, Recorded, Recording, TraceMeta, TraceReader,
     case::CASE_FILE,
     container::{FILE_MAGIC, Recovery},
     find::TRACE_EXTENSION,
@@ -63,7 +63,7 @@ pub enum Source {
 pub struct CaseSource {
     path: PathBuf,
     meta: TraceMeta,
-    dispatches: Vec<Dispatch>,
+    dispatches: Vec<Recorded>,
 }
 
 /// Opens a `.texeltrace` file, a case file, or a folder with `case.toml`. A file is taken for a packed trace if it starts like
@@ -101,9 +101,16 @@ fn starts_like_a_trace(path: &Path) -> std::io::Result<bool> {
 
 impl CaseSource {
     fn open(path: &Path) -> Result<Source, OpenError> {
-        let trace = Case::read(path)?;
-        let meta = TraceMeta::from(&trace);
-        Ok(Source::Case(Self { path: path.to_owned(), meta, dispatches: trace.dispatches }))
+        let Recording { meta, dispatches } = Case::read_recording(path)?;
+        Ok(Source::Case(Self { path: path.to_owned(), meta, dispatches }))
+    }
+
+    fn recorded(&self, index: usize) -> Result<Recorded, OpenError> {
+        self.dispatches.get(index).cloned().ok_or_else(|| OpenError::NoSuchDispatch {
+            path: self.path.clone(),
+            index,
+            count: self.dispatches.len(),
+        })
     }
 }
 
@@ -158,7 +165,7 @@ impl Source {
     pub fn names(&self) -> Vec<&str> {
         match self {
             Self::Packed(reader) => reader.names().collect(),
-            Self::Case(case) => case.dispatches.iter().map(|dispatch| dispatch.name.as_str()).collect(),
+            Self::Case(case) => case.dispatches.iter().map(Recorded::name).collect(),
         }
     }
 
@@ -168,19 +175,44 @@ impl Source {
         self.names().into_iter().position(|found| found == name)
     }
 
-    /// Reads a dispatch. For a packed trace this reads the file and checks checksums on each call; see
+    /// Which kind of dispatch it is; `None` for a number out of range.
+    #[must_use]
+    pub fn kind(&self, index: usize) -> Option<DispatchKind> {
+        match self {
+            Self::Packed(reader) => reader.kind(index),
+            Self::Case(case) => case.dispatches.get(index).map(Recorded::kind),
+        }
+    }
+
+    /// Reads a sample dispatch. For a packed trace this reads the file and checks checksums on each call; see
     /// [`TraceReader::dispatch`].
     ///
     /// # Errors
-    /// A number out of range, and damage of a packed trace.
+    /// A number out of range, a compute dispatch, and damage of a packed trace.
     pub fn dispatch(&self, index: usize) -> Result<Dispatch, OpenError> {
         match self {
             Self::Packed(reader) => Ok(reader.dispatch(index)?),
-            Self::Case(case) => case.dispatches.get(index).cloned().ok_or_else(|| OpenError::NoSuchDispatch {
-                path: case.path.clone(),
-                index,
-                count: case.dispatches.len(),
-            }),
+            Self::Case(case) => match case.recorded(index)? {
+                Recorded::Sample(dispatch) => Ok(dispatch),
+                Recorded::Compute(dispatch) => Err(ContainerError::OtherKind {
+                    path: case.path.clone(),
+                    name: dispatch.name,
+                    found: DispatchKind::Compute,
+                    expected: DispatchKind::Sample,
+                }
+                .into()),
+            },
+        }
+    }
+
+    /// Reads a dispatch of either kind; see [`TraceReader::recorded`].
+    ///
+    /// # Errors
+    /// A number out of range, and damage of a packed trace.
+    pub fn recorded(&self, index: usize) -> Result<Recorded, OpenError> {
+        match self {
+            Self::Packed(reader) => Ok(reader.recorded(index)?),
+            Self::Case(case) => case.recorded(index),
         }
     }
 

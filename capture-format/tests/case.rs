@@ -220,7 +220,7 @@ fn each_mistake_is_named_with_its_place() {
         (
             "schema = 1",
             "schema = 1\nshema = 1",
-            "case.toml:2:1: shema: unknown key, expected one of schema, name, summary, oracle, dispatch",
+            "case.toml:2:1: shema: unknown key, expected one of schema, name, summary, oracle, dispatch, compute",
         ),
         ("name = \"n\"", "name = \"\"", "case.toml:2:8: name: a case needs a name"),
         ("name = \"n\"", "name = 3", "case.toml:2:8: name: expected a string, found an integer"),

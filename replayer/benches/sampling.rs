@@ -5,13 +5,13 @@
 
 mod support;
 
-use std::{hint::black_box, time::Duration};
+use std::{hint::black_box, num::NonZeroU32, time::Duration};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use replayer::{
     execute::{
         embedded::Embedded,
-        vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions},
+        vulkan::{DeviceKind, DeviceSelection, MemoryMode, VulkanExecutor, VulkanOptions},
     },
     path::{Path, evaluate},
     rules::Profile,
@@ -21,16 +21,18 @@ use support::{Work, dispatch};
 /// Samples along each side of the grid.
 const SIDE: u32 = 2048;
 
+const WORKS: [(&str, Work); 4] = [
+    ("bilinear 2D, scan order", Work::Scan),
+    ("bilinear 2D, random order", Work::Scattered),
+    ("trilinear 2D, scan order", Work::Trilinear),
+    ("linear 3D, scan order", Work::Volume),
+];
+
 fn sampling(c: &mut Criterion) {
     let mut executor = VulkanExecutor::open(&DeviceSelection::Auto, &VulkanOptions::default()).expect(
         "the benchmark compares with a Vulkan device; install lavapipe (Debian: mesa-vulkan-drivers libvulkan1)",
     );
-    for (name, work) in [
-        ("bilinear 2D, scan order", Work::Scan),
-        ("bilinear 2D, random order", Work::Scattered),
-        ("trilinear 2D, scan order", Work::Trilinear),
-        ("linear 3D, scan order", Work::Volume),
-    ] {
+    for (name, work) in WORKS {
         let mut embedded = Embedded::new();
         let dispatch = dispatch(work, SIDE);
         let mut group = c.benchmark_group(name);
@@ -59,5 +61,45 @@ fn sampling(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, sampling);
+/// Dispatches in a measured run: a GPU's clocks rise within the first.
+const REPEATS: NonZeroU32 = NonZeroU32::new(200).unwrap();
+
+/// The dispatch alone, by the device's clock: everything is in the device's memory, nothing is transferred.
+fn kernels(c: &mut Criterion) {
+    let open = |options: &VulkanOptions| {
+        VulkanExecutor::open(&DeviceSelection::Auto, options).expect("the benchmark needs a Vulkan device")
+    };
+    let options = VulkanOptions { timestamps: true, memory: MemoryMode::Staged, ..VulkanOptions::default() };
+    let mut executor = open(&options);
+    if executor.device().kind != DeviceKind::Cpu {
+        executor = open(&VulkanOptions { repeats: REPEATS, ..options });
+    }
+    for (name, work) in WORKS {
+        let dispatch = dispatch(work, SIDE);
+        let mut group = c.benchmark_group(format!("{name}, on the device"));
+        group
+            .throughput(Throughput::Elements(dispatch.sample_count()))
+            .sample_size(10)
+            .warm_up_time(Duration::from_secs(1))
+            .measurement_time(Duration::from_secs(3));
+        for path in [Path::Native, Path::Emulated] {
+            group.bench_function(path.name(), |b| {
+                b.iter_custom(|iterations| {
+                    (0..iterations)
+                        .map(|_| {
+                            let results = evaluate(&dispatch, path, &Profile::GFX1035, Some(&mut executor), false)
+                                .expect("it is modelled");
+                            black_box(results);
+                            let timing = executor.last_run_timing().and_then(|timing| timing.kernel);
+                            timing.expect("the compute queue has timestamps")
+                        })
+                        .sum()
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, sampling, kernels);
 criterion_main!(benches);

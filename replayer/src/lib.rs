@@ -16,6 +16,7 @@ pub mod interchange;
 pub mod materialise;
 pub mod native;
 pub mod path;
+pub mod recorded;
 pub mod reduce;
 pub mod reference;
 pub mod refusal;

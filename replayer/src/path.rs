@@ -26,11 +26,13 @@ pub enum Path {
     AsSubmitted,
     /// The Vulkan device's own sampler, without the profile's rules.
     Native,
+    /// The SPIR-V that a compute dispatch holds, on an executor; see [`crate::recorded`].
+    Recorded,
 }
 
 impl Path {
     /// Every path, in a fixed order.
-    pub const ALL: [Self; 4] = [Self::Emulated, Self::Reference, Self::AsSubmitted, Self::Native];
+    pub const ALL: [Self; 5] = [Self::Emulated, Self::Reference, Self::AsSubmitted, Self::Native, Self::Recorded];
 
     /// The word on the command line and in reports.
     #[must_use]
@@ -40,6 +42,7 @@ impl Path {
             Self::Reference => "reference",
             Self::AsSubmitted => "as-submitted",
             Self::Native => "native",
+            Self::Recorded => "recorded",
         }
     }
 
@@ -47,7 +50,7 @@ impl Path {
     #[must_use]
     pub fn needs_executor(self) -> bool {
         match self {
-            Self::Emulated | Self::AsSubmitted | Self::Native => true,
+            Self::Emulated | Self::AsSubmitted | Self::Native | Self::Recorded => true,
             Self::Reference => false,
         }
     }
@@ -56,7 +59,7 @@ impl Path {
     #[must_use]
     pub fn profile(self, profile: &Profile) -> Profile {
         match self {
-            Self::Emulated | Self::Reference | Self::Native => profile.clone(),
+            Self::Emulated | Self::Reference | Self::Native | Self::Recorded => profile.clone(),
             Self::AsSubmitted => Profile::AS_SUBMITTED,
         }
     }
@@ -70,7 +73,7 @@ impl fmt::Display for Path {
 
 /// The text names no path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown path {0:?}, expected emulated, reference, as-submitted or native")]
+#[error("unknown path {0:?}, expected emulated, reference, as-submitted, native or recorded")]
 pub struct UnknownPath(pub String);
 
 impl FromStr for Path {
@@ -107,6 +110,15 @@ pub fn evaluate(
     strict: bool,
 ) -> Result<Vec<u32>, Failure> {
     let profile = &path.profile(profile);
+    if path == Path::Recorded {
+        return Err(Refusal {
+            field: "path".to_owned(),
+            bits: None,
+            value: path.to_string(),
+            reason: "a sample dispatch holds no SPIR-V; this path runs compute dispatches".to_owned(),
+        }
+        .into());
+    }
     if path == Path::Native {
         let device = executor.and_then(|executor| executor.native());
         let device = device.ok_or_else(|| {
@@ -122,7 +134,7 @@ pub fn evaluate(
     }
     match path {
         Path::Reference => Ok(Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords)?.run()),
-        Path::Emulated | Path::AsSubmitted | Path::Native => {
+        Path::Emulated | Path::AsSubmitted | Path::Native | Path::Recorded => {
             let executor =
                 executor.ok_or_else(|| ExecuteError::Unavailable("the emulated path needs an executor".to_owned()))?;
             emulated::run(executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)

@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{batch::Shard, compare::Difference};
+use crate::{
+    batch::Shard,
+    compare::{Difference, Number},
+};
 
 /// Version of the JSON form.
 pub const SCHEMA: u32 = 1;
@@ -197,6 +200,32 @@ pub struct DispatchResult {
     /// The differing samples of the largest distance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub worst: Vec<Difference>,
+    /// The outputs of a compute dispatch. The counts above are their sums; grid, `first` and `worst` are those of the first
+    /// output that differs, or of the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<OutputResult>,
+}
+
+/// What became of one output of a compute dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputResult {
+    /// Its place and what it is.
+    pub name: String,
+    /// Samples in x, y, z.
+    pub grid: [u32; 3],
+    /// How its words are read.
+    pub number: Number,
+    /// Samples of the output.
+    pub samples: u64,
+    /// Samples that differ.
+    pub mismatched: u64,
+    /// The largest distance, as in [`DispatchResult::max_ulp`].
+    pub max_ulp: u32,
+    /// Samples in which X, Y, Z, W differ.
+    pub channels: [u64; 4],
+    /// The first differing samples.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<Difference>,
 }
 
 impl DispatchResult {
@@ -230,6 +259,11 @@ impl DispatchResult {
                 }
                 if self.sign_of_zero > 0 {
                     text += &format!(", {} by the sign of zero only", self.sign_of_zero);
+                }
+                let differing: Vec<&str> =
+                    self.outputs.iter().filter(|o| o.mismatched > 0).map(|o| o.name.as_str()).collect();
+                if !differing.is_empty() {
+                    text += &format!(" in {}", differing.join("; "));
                 }
                 text
             }
@@ -426,6 +460,7 @@ pub(crate) mod tests {
             expectation: None,
             first: Vec::new(),
             worst: Vec::new(),
+            outputs: Vec::new(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use capture_format::{Dispatch, OpenError, Source, open};
+use capture_format::{Dispatch, OpenError, Recorded, Source, open};
 
 /// The last few traces that were opened, so that neighbouring dispatches of one file open it once.
 #[derive(Default)]
@@ -17,11 +17,23 @@ impl SourceCache {
     /// Traces that stay open.
     const OPEN: usize = 4;
 
-    /// Reads a dispatch of a file.
+    /// Reads a sample dispatch of a file.
     ///
     /// # Errors
     /// As [`open`] and [`Source::dispatch`].
     pub fn dispatch(&mut self, file: &Path, index: usize) -> Result<Dispatch, OpenError> {
+        self.source(file)?.dispatch(index)
+    }
+
+    /// Reads a dispatch of either kind of a file.
+    ///
+    /// # Errors
+    /// As [`open`] and [`Source::recorded`].
+    pub fn recorded(&mut self, file: &Path, index: usize) -> Result<Recorded, OpenError> {
+        self.source(file)?.recorded(index)
+    }
+
+    fn source(&mut self, file: &Path) -> Result<&Source, OpenError> {
         let at = match self.recent.iter().position(|(path, _)| path == file) {
             Some(at) => at,
             None => {
@@ -31,6 +43,6 @@ impl SourceCache {
                 0
             }
         };
-        self.recent[at].1.dispatch(index)
+        Ok(&self.recent[at].1)
     }
 }

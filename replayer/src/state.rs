@@ -331,7 +331,8 @@ impl State {
             RuleId::ZFilterRule => self.view == View::D3,
             RuleId::MipFilterBits => self.last_level > 0,
             RuleId::WeightScheme | RuleId::Accumulation | RuleId::ResultRounding => {
-                blends && self.reduction == Reduction::Blend
+                // A gather may blend the place beyond a cube's corner.
+                blends && self.reduction == Reduction::Blend || seamless && gather
             }
             RuleId::ZeroWeightTaps => {
                 blends && self.reduction == Reduction::Blend && self.format.kind() == NumericKind::Float

@@ -1,10 +1,12 @@
 //! Why the samples of a result differ, as the replayer explains it.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use capture_format::Dispatch;
 use replayer::{
-    explain::{Cause, ExplainError, Explanation, Limits, PathModel, SampleDetail, Subject, detail, explain},
+    explain::{
+        Assignment, Cause, ExplainError, Explanation, Limits, PathModel, SampleDetail, Subject, detail, explain_until,
+    },
     materialise::materialise,
     path::Path,
     rules::Profile,
@@ -49,19 +51,20 @@ impl Sides {
 }
 
 impl Causes {
-    /// Looks for the causes of all differences.
+    /// Looks for the causes of all differences; `None` when `stop` was set before they were found.
     ///
     /// # Errors
-    /// When there is nothing to explain, and what [`explain`] refuses.
-    pub fn of(dispatch: &Dispatch, got: &[u32], sides: &Sides) -> Result<Self, String> {
+    /// When there is nothing to explain, and what [`explain_until`] refuses.
+    pub fn of(dispatch: &Dispatch, got: &[u32], sides: &Sides, stop: &AtomicBool) -> Result<Option<Self>, String> {
         let subject = sides.subject(dispatch, got).ok_or("the dispatch has no oracle")?;
-        let explanation = explain(&subject, &Limits::default()).map_err(|error| error.to_string())?;
+        let found = explain_until(&subject, &Limits::default(), stop).map_err(|error| error.to_string())?;
+        let Some(explanation) = found else { return Ok(None) };
         // The window's font has no arrow. What a rule is called depends on what the dispatch's sampler does under the oracle's rules.
         let rules = sides.oracle.as_ref().unwrap_or(&sides.profile).rules;
         let state = materialise(dispatch, &rules).ok();
         let label = |cause: &Cause| cause.label(state.as_ref()).replace('→', "->");
         let labels = explanation.groups.iter().map(|group| label(&group.rule)).collect();
-        Ok(Self { explanation, labels })
+        Ok(Some(Self { explanation, labels }))
     }
 
     /// The explanation.
@@ -86,12 +89,20 @@ impl Causes {
     /// The differing sample of a cause after (or before) one, going round at the end.
     #[must_use]
     pub fn step(&self, group: usize, from: Option<usize>, forwards: bool) -> Option<usize> {
-        let mut samples: Vec<usize> = self.explanation.samples_of(group).collect();
-        if !forwards {
-            samples.reverse();
+        // Assignments are in the order of the samples, so only the way to the next one is looked at.
+        let all = &self.explanation.assignments;
+        let find = |part: &[Assignment], forwards: bool| {
+            let is_of = |a: &&Assignment| a.group as usize == group;
+            let found = if forwards { part.iter().find(is_of) } else { part.iter().rev().find(is_of) };
+            found.map(|a| a.sample as usize)
+        };
+        if forwards {
+            let start = from.map_or(0, |from| all.partition_point(|a| a.sample as usize <= from));
+            find(&all[start..], true).or_else(|| find(all, true))
+        } else {
+            let end = from.map_or(all.len(), |from| all.partition_point(|a| (a.sample as usize) < from));
+            find(&all[..end], false).or_else(|| find(all, false))
         }
-        let past = |sample: usize| from.is_none_or(|from| if forwards { sample > from } else { sample < from });
-        samples.iter().copied().find(|&sample| past(sample)).or(samples.first().copied())
     }
 
     /// The cause of most samples, in words.

@@ -1,6 +1,6 @@
 //! What results are computed with: path, profile, executor.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use capture_format::Oracle;
 use replayer::{path::Path, rules::Profile};
@@ -82,13 +82,27 @@ pub enum ExecutorChoice {
     Vulkan(String),
 }
 
+/// `auto`, `embedded`, or the name of a device.
 impl fmt::Display for ExecutorChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("auto"),
             Self::Embedded => f.write_str("embedded"),
-            Self::Vulkan(name) => write!(f, "vulkan: {name}"),
+            Self::Vulkan(name) => f.write_str(name),
         }
+    }
+}
+
+/// As it is displayed.
+impl FromStr for ExecutorChoice {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "auto" => Self::Auto,
+            "embedded" => Self::Embedded,
+            name => Self::Vulkan(name.to_owned()),
+        })
     }
 }
 

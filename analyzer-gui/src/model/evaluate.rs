@@ -44,6 +44,12 @@ impl Progress {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// The flag that [`Self::cancel`] sets.
+    #[must_use]
+    pub fn stop(&self) -> &AtomicBool {
+        &self.stop
+    }
+
     /// Samples done and samples in all.
     #[must_use]
     pub fn samples(&self) -> (u64, u64) {

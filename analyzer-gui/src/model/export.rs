@@ -1,9 +1,10 @@
 //! Files written from the window: pictures, values, lists of differing samples, cases.
 
 use std::{
-    fs::File,
-    io::{BufWriter, Write as _},
+    fs::{self, File},
+    io::{BufWriter, Write},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use capture_format::{CaseOptions, Coords, Dispatch, Expected, Oracle, Trace, write_case};
@@ -41,23 +42,80 @@ pub enum ExportError {
     /// There is nothing to write.
     #[error("{0}")]
     Nothing(&'static str),
+    /// The view shows no picture: why.
+    #[error("there is no picture to export: {0}")]
+    Unseen(String),
 }
 
 /// The most pixels of a picture that is exported whole.
 const MAX_PIXELS: u64 = 1 << 28;
 
+/// Rows that are drawn at a time.
+const BAND: u32 = 64;
+
+/// Whether a file was written, or given up because the flag was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// The file is there.
+    Whole,
+    /// There is no file; one of that name that was there before still is.
+    GivenUp,
+}
+
+/// Writes a file under another name and puts it in its place once it is whole.
+fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<Written, ExportError>,
+) -> Result<Written, ExportError> {
+    let fail = |source| ExportError::Io { path: path.to_owned(), source };
+    let mut name = path.file_name().ok_or(ExportError::Nothing("the path names no file"))?.to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let mut file = BufWriter::new(File::create(&part).map_err(fail)?);
+    let written = write(&mut file).and_then(|written| {
+        file.flush().map_err(fail)?;
+        if written == Written::Whole {
+            fs::rename(&part, path).map_err(fail)?;
+        }
+        Ok(written)
+    });
+    if !matches!(written, Ok(Written::Whole)) {
+        // What can't be removed either is left; the error that matters is the first.
+        drop(fs::remove_file(&part));
+    }
+    written
+}
+
 /// Writes a picture as 8-bit RGB PNG, a pixel a sample.
 ///
 /// # Errors
-/// A picture of more than 2^28 pixels, and what the system refuses.
-pub fn png(picture: &Picture, path: &Path) -> Result<(), ExportError> {
+/// A picture of no or of more than 2^28 pixels, and what the system refuses.
+pub fn png(picture: &Picture, path: &Path, stop: &AtomicBool) -> Result<Written, ExportError> {
     let [w, h] = picture.size();
+    if w == 0 || h == 0 {
+        return Err(ExportError::Nothing("the picture has no pixels"));
+    }
     if u64::from(w) * u64::from(h) > MAX_PIXELS {
         return Err(ExportError::Nothing("the picture has more than 2^28 pixels; export EXR values instead"));
     }
-    let pixels = picture.draw(0, [0, 0], [w, h]);
-    let bytes: Vec<u8> = pixels.iter().flat_map(|p| [p.r(), p.g(), p.b()]).collect();
-    encode_png(path, [w, h], png::ColorType::Rgb, &bytes)
+    replace(path, |file| {
+        let io = |source| ExportError::Io { path: path.to_owned(), source };
+        let fail = |error| encoding_error(path, &error);
+        let mut writer = encoder(file, [w, h]).write_header().map_err(fail)?;
+        let mut stream = writer.stream_writer().map_err(fail)?;
+        for y in (0..h).step_by(BAND as usize) {
+            if stop.load(Ordering::Relaxed) {
+                // An encoder that is dropped half-way pads the picture; the file is removed.
+                return Ok(Written::GivenUp);
+            }
+            let pixels = picture.draw(0, [0, y], [w, BAND.min(h - y)]);
+            let bytes: Vec<u8> = pixels.iter().flat_map(|p| [p.r(), p.g(), p.b()]).collect();
+            stream.write_all(&bytes).map_err(io)?;
+        }
+        stream.finish().map_err(fail)?;
+        writer.finish().map_err(fail)?;
+        Ok(Written::Whole)
+    })
 }
 
 /// Writes pixels of the window as PNG.
@@ -66,19 +124,26 @@ pub fn png(picture: &Picture, path: &Path) -> Result<(), ExportError> {
 /// What the system refuses.
 pub fn window_png(image: &egui::ColorImage, path: &Path) -> Result<(), ExportError> {
     let bytes: Vec<u8> = image.pixels.iter().flat_map(|p| [p.r(), p.g(), p.b()]).collect();
-    encode_png(path, image.size.map(|n| n as u32), png::ColorType::Rgb, &bytes)
+    replace(path, |file| {
+        let fail = |error| encoding_error(path, &error);
+        let mut writer = encoder(file, image.size.map(|n| n as u32)).write_header().map_err(fail)?;
+        writer.write_image_data(&bytes).map_err(fail)?;
+        writer.finish().map_err(fail)?;
+        Ok(Written::Whole)
+    })
+    .map(|_| ())
 }
 
-fn encode_png(path: &Path, [w, h]: [u32; 2], color: png::ColorType, bytes: &[u8]) -> Result<(), ExportError> {
-    let file = File::create(path).map_err(|source| ExportError::Io { path: path.to_owned(), source })?;
-    let mut encoder = png::Encoder::new(BufWriter::new(file), w, h);
-    encoder.set_color(color);
+fn encoder<W: Write>(file: W, [w, h]: [u32; 2]) -> png::Encoder<'static, W> {
+    let mut encoder = png::Encoder::new(file, w, h);
+    encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::High);
-    let fail = |error: png::EncodingError| ExportError::Picture { path: path.to_owned(), problem: error.to_string() };
-    let mut writer = encoder.write_header().map_err(fail)?;
-    writer.write_image_data(bytes).map_err(fail)?;
-    writer.finish().map_err(fail)
+    encoder
+}
+
+fn encoding_error(path: &Path, error: &png::EncodingError) -> ExportError {
+    ExportError::Picture { path: path.to_owned(), problem: error.to_string() }
 }
 
 /// Writes a slice of results as OpenEXR with the channels X, Y, Z, W: FP32, or 32-bit integers for integer formats. Bits are
@@ -86,7 +151,7 @@ fn encode_png(path: &Path, [w, h]: [u32; 2], color: png::ColorType, bytes: &[u8]
 ///
 /// # Errors
 /// When there are no results, and what the system refuses.
-pub fn exr(plane: &Plane, z: u32, number: Number, path: &Path) -> Result<(), ExportError> {
+pub fn exr(plane: &Plane, z: u32, number: Number, path: &Path, stop: &AtomicBool) -> Result<Written, ExportError> {
     let [w, h, depth] = plane.grid();
     if z >= depth || w == 0 || h == 0 {
         return Err(ExportError::Nothing("the slice has no samples"));
@@ -96,54 +161,68 @@ pub fn exr(plane: &Plane, z: u32, number: Number, path: &Path) -> Result<(), Exp
     if plane.sample(first).is_none() {
         return Err(ExportError::Nothing("there are no results to export"));
     }
-    let channel = |c: usize, name: &str| {
+    let mut list = Vec::new();
+    for (c, name) in ["X", "Y", "Z", "W"].into_iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Written::GivenUp);
+        }
         let words = (first..first + count).map(|i| plane.sample(i).map_or(0, |(words, _)| words[c]));
         let samples = match number {
             Number::Float => FlatSamples::F32(words.map(f32::from_bits).collect()),
             Number::Uint | Number::Sint => FlatSamples::U32(words.collect()),
         };
-        AnyChannel::new(name, samples)
-    };
-    let list = ["X", "Y", "Z", "W"].iter().enumerate().map(|(c, name)| channel(c, name)).collect();
-    let layer = Layer::new(size, LayerAttributes::named("results"), Encoding::SMALL_LOSSLESS, AnyChannels::sort(list));
+        list.push(AnyChannel::new(name, samples));
+    }
+    let layer = Layer::new(
+        size,
+        LayerAttributes::named("results"),
+        Encoding::SMALL_LOSSLESS,
+        AnyChannels::sort(list.into_iter().collect()),
+    );
     let image = Image::from_layer(layer);
     let fail = |error: exr::error::Error| ExportError::Picture { path: path.to_owned(), problem: error.to_string() };
-    image.write().to_file(path).map_err(fail)
+    replace(path, |file| {
+        image.write().to_buffered(file).map_err(fail)?;
+        Ok(Written::Whole)
+    })
 }
 
 /// Writes the differing samples as CSV: a row a channel that differs.
 ///
 /// # Errors
 /// When nothing was compared, and what the system refuses.
-pub fn csv(outcome: &Outcome, path: &Path) -> Result<(), ExportError> {
-    let fail = |source| ExportError::Io { path: path.to_owned(), source };
+pub fn csv(outcome: &Outcome, path: &Path, stop: &AtomicBool) -> Result<Written, ExportError> {
     let nothing = ExportError::Nothing("nothing was compared, so there are no differing samples to export");
     let Some(comparison) = &outcome.comparison else { return Err(nothing) };
-    let mut file = BufWriter::new(File::create(path).map_err(fail)?);
-    let mut write = || -> std::io::Result<()> {
-        writeln!(file, "x,y,z,channel,got,expected,got_hex_float,expected_hex_float,got_value,expected_value,ulp")?;
-        for index in comparison.mismatches.iter() {
-            let Some(found) = outcome.difference(index) else { continue };
-            let [x, y, z] = found.position;
-            for c in (0..4).filter(|c| found.channels >> c & 1 == 1) {
-                let (g, e) = (found.got[c], found.expected[c]);
-                writeln!(
-                    file,
-                    "{x},{y},{z},{},{},{},{},{},{},{},{}",
-                    ["X", "Y", "Z", "W"][c],
-                    word(g),
-                    word(e),
-                    hex_float(g),
-                    hex_float(e),
-                    decimal(g, outcome.number),
-                    decimal(e, outcome.number),
-                    found.distances[c]
-                )?;
+    replace(path, |file| {
+        let mut write = || -> std::io::Result<Written> {
+            writeln!(file, "x,y,z,channel,got,expected,got_hex_float,expected_hex_float,got_value,expected_value,ulp")?;
+            for index in comparison.mismatches.iter() {
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(Written::GivenUp);
+                }
+                let Some(found) = outcome.difference(index) else { continue };
+                let [x, y, z] = found.position;
+                for c in (0..4).filter(|c| found.channels >> c & 1 == 1) {
+                    let (g, e) = (found.got[c], found.expected[c]);
+                    writeln!(
+                        file,
+                        "{x},{y},{z},{},{},{},{},{},{},{},{}",
+                        ["X", "Y", "Z", "W"][c],
+                        word(g),
+                        word(e),
+                        hex_float(g),
+                        hex_float(e),
+                        decimal(g, outcome.number),
+                        decimal(e, outcome.number),
+                        found.distances[c]
+                    )?;
+                }
             }
-        }
-        file.flush()
-    };
-    write().map_err(fail)
+            Ok(Written::Whole)
+        };
+        write().map_err(|source| ExportError::Io { path: path.to_owned(), source })
+    })
 }
 
 /// Writes a dispatch as a case into a folder and gives the path of the case file.
@@ -200,4 +279,32 @@ fn write(dispatch: Dispatch, oracle: Oracle, folder: &Path) -> Result<PathBuf, E
     let name = dispatch.name.clone();
     let trace = Trace { name, summary: String::new(), oracle, dispatches: vec![dispatch] };
     Ok(write_case(&trace, folder, &CaseOptions::default())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_given_up_leaves_the_one_of_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let write = |text: &'static str, written: Written| {
+            replace(&path, |file| {
+                file.write_all(text.as_bytes()).unwrap();
+                Ok(written)
+            })
+            .unwrap()
+        };
+        assert_eq!(write("first", Written::Whole), Written::Whole);
+        assert_eq!(write("second", Written::GivenUp), Written::GivenUp);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        let failed = replace(&path, |_| Err(ExportError::Nothing("no values")));
+        assert!(failed.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        assert_eq!(write("third", Written::Whole), Written::Whole);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "third");
+        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["a.csv"]);
+    }
 }

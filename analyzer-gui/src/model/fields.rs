@@ -108,11 +108,11 @@ pub fn parse_setting(text: &str) -> Result<(Descriptor, &'static Field, u32), St
     Ok((descriptor, field, value))
 }
 
-/// The changed fields as arguments of the command line, each with a space before it.
+/// The changed fields as [`parse_setting`] reads them.
 #[must_use]
-pub fn settings_text(dispatch: &Dispatch, edits: &Edits) -> String {
+pub fn settings(dispatch: &Dispatch, edits: &Edits) -> Vec<String> {
     let changed = |descriptor| rows(dispatch, edits, descriptor).into_iter().filter(FieldRow::is_changed);
-    let text = |row: FieldRow| format!(" --set '{}.{}={:#x}'", row.descriptor.name(), row.field.name, row.value);
+    let text = |row: FieldRow| format!("{}.{}={:#x}", row.descriptor.name(), row.field.name, row.value);
     changed(Descriptor::Sampler).chain(changed(Descriptor::Image)).map(text).collect()
 }
 

@@ -1,4 +1,6 @@
-//! The list of dispatches: filter and order.
+//! The list of traces and dispatches: filter, order, sums.
+
+use std::collections::{BTreeSet, HashMap};
 
 use super::{outcome::Verdict, worker::DispatchId};
 
@@ -58,47 +60,136 @@ impl Sort {
     }
 }
 
-/// The rows of the list, with how many there are of each verdict.
+/// What is asked of the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// Words that must occur in the trace's or dispatch's name, the instruction, the verdict or the cause; case does not
+    /// matter.
+    pub filter: String,
+    /// The only verdict that is listed.
+    pub only: Option<Verdict>,
+    /// The order.
+    pub sort: Sort,
+    /// Traces whose dispatches are folded away.
+    pub folded: BTreeSet<usize>,
+}
+
+/// A trace in the list, over its dispatches that pass the filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Number of the trace.
+    pub trace: usize,
+    /// Its name.
+    pub name: String,
+    /// Dispatches that pass the filter.
+    pub dispatches: usize,
+    /// Verdicts that occur, gravest first, with their number.
+    pub counts: Vec<(Verdict, usize)>,
+    /// Samples that differ.
+    pub mismatched: u64,
+    /// Whether its dispatches are folded away.
+    pub folded: bool,
+}
+
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A trace; its dispatches follow.
+    Group(Group),
+    /// A dispatch.
+    Row(Row),
+}
+
+/// The lines of the list, with how many dispatches there are of each verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// The rows in order.
-    pub rows: Vec<Row>,
-    /// Verdicts that occur, with their number.
+    /// The lines in order.
+    pub lines: Vec<Line>,
+    /// Dispatches that pass the filter, folded away or not.
+    pub dispatches: usize,
+    /// Verdicts that occur, gravest first, with their number.
     pub counts: Vec<(Verdict, usize)>,
 }
 
-/// The rows that pass a filter, in order. Every word of the filter must occur in the trace's or dispatch's name, the
-/// instruction, the verdict or the cause; case does not matter. Rows without a verdict come last when verdicts order the list.
+impl Listing {
+    /// The dispatches that are seen, in order.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Row(row) => Some(row),
+            Line::Group(_) => None,
+        })
+    }
+}
+
+/// The dispatches that pass the filter, by trace. Dispatches are in order within their trace, and traces in the order of their
+/// first dispatches. Those without a verdict come last when verdicts order the list. `rows` are as the traces have them.
 #[must_use]
-pub fn arrange(mut rows: Vec<Row>, filter: &str, only: Option<Verdict>, sort: Sort) -> Listing {
-    let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
+pub fn arrange(mut rows: Vec<Row>, query: &Query) -> Listing {
+    let words: Vec<String> = query.filter.split_whitespace().map(str::to_lowercase).collect();
     rows.retain(|row| {
+        if query.only.is_some_and(|only| row.verdict != Some(only)) {
+            return false;
+        }
+        if words.is_empty() {
+            return true;
+        }
         let verdict = row.verdict.map_or("", Verdict::name);
         let cause = row.cause.as_deref().unwrap_or_default();
         let text = format!("{} {} {} {verdict} {cause}", row.trace, row.name, row.op).to_lowercase();
-        only.is_none_or(|only| row.verdict == Some(only)) && words.iter().all(|word| text.contains(word))
+        words.iter().all(|word| text.contains(word))
     });
     let last = |verdict: Option<Verdict>| (verdict.is_none(), verdict);
-    match sort {
+    match query.sort {
         Sort::Recorded => {}
         Sort::Name => rows.sort_by(|a, b| a.name.cmp(&b.name)),
         Sort::Verdict => rows.sort_by_key(|row| last(row.verdict)),
         Sort::Mismatched => rows.sort_by_key(|row| std::cmp::Reverse(row.mismatched)),
         Sort::Ulp => rows.sort_by_key(|row| std::cmp::Reverse(row.max_ulp)),
     }
-    let count = |verdict| rows.iter().filter(|row| row.verdict == Some(verdict)).count();
-    let counts = Verdict::ALL.map(|verdict| (verdict, count(verdict))).into_iter().filter(|(_, n)| *n > 0).collect();
-    Listing { rows, counts }
+    let mut listing = Listing { dispatches: rows.len(), counts: counts(&rows), lines: Vec::new() };
+    let mut places: HashMap<usize, usize> = HashMap::new();
+    let mut by_trace: Vec<Vec<Row>> = Vec::new();
+    for row in rows {
+        let place = *places.entry(row.id.trace).or_insert_with(|| {
+            by_trace.push(Vec::new());
+            by_trace.len() - 1
+        });
+        by_trace[place].push(row);
+    }
+    for rows in by_trace {
+        let Some(first) = rows.first() else { continue };
+        let folded = query.folded.contains(&first.id.trace);
+        listing.lines.push(Line::Group(Group {
+            trace: first.id.trace,
+            name: first.trace.clone(),
+            dispatches: rows.len(),
+            counts: counts(&rows),
+            mismatched: rows.iter().map(|row| row.mismatched).sum(),
+            folded,
+        }));
+        if !folded {
+            listing.lines.extend(rows.into_iter().map(Line::Row));
+        }
+    }
+    listing
+}
+
+fn counts(rows: &[Row]) -> Vec<(Verdict, usize)> {
+    let mut counts = Verdict::ALL.map(|verdict| (verdict, 0));
+    for verdict in rows.iter().filter_map(|row| row.verdict) {
+        counts.iter_mut().filter(|(known, _)| *known == verdict).for_each(|(_, count)| *count += 1);
+    }
+    counts.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row(index: usize, name: &str, verdict: Option<Verdict>, mismatched: u64) -> Row {
+    fn row(trace: usize, index: usize, name: &str, verdict: Option<Verdict>, mismatched: u64) -> Row {
         Row {
-            id: DispatchId { trace: 0, index },
-            trace: "Weights".to_owned(),
+            id: DispatchId { trace, index },
+            trace: ["Weights", "Borders"][trace].to_owned(),
             name: name.to_owned(),
             op: "image_sample_lz".to_owned(),
             verdict,
@@ -109,29 +200,47 @@ mod tests {
         }
     }
 
-    fn names(listing: &Listing) -> Vec<&str> {
-        listing.rows.iter().map(|row| row.name.as_str()).collect()
+    fn rows() -> Vec<Row> {
+        vec![
+            row(0, 0, "ties", Some(Verdict::Match), 0),
+            row(0, 1, "edge", None, 0),
+            row(0, 2, "border", Some(Verdict::Mismatch), 7),
+            row(0, 3, "wrap", Some(Verdict::Refused), 0),
+            row(1, 0, "black", Some(Verdict::Mismatch), 9),
+        ]
+    }
+
+    /// The lines as text: traces in capitals.
+    fn lines(query: &Query) -> Vec<String> {
+        let text = |line: &Line| match line {
+            Line::Group(group) => group.name.to_uppercase(),
+            Line::Row(row) => row.name.clone(),
+        };
+        arrange(rows(), query).lines.iter().map(text).collect()
     }
 
     #[test]
-    fn rows_are_filtered_and_ordered() {
-        let rows = vec![
-            row(0, "ties", Some(Verdict::Match), 0),
-            row(1, "edge", None, 0),
-            row(2, "border", Some(Verdict::Mismatch), 7),
-            row(3, "wrap", Some(Verdict::Refused), 0),
-        ];
-        let arranged = |filter, only, sort| arrange(rows.clone(), filter, only, sort);
-        assert_eq!(names(&arranged("", None, Sort::Recorded)), ["ties", "edge", "border", "wrap"]);
-        assert_eq!(names(&arranged("weights SAMPLE r", None, Sort::Recorded)), ["border", "wrap"]);
-        assert_eq!(names(&arranged("refused", None, Sort::Recorded)), ["wrap"]);
-        assert_eq!(names(&arranged("", Some(Verdict::Match), Sort::Recorded)), ["ties"]);
-        assert_eq!(names(&arranged("", None, Sort::Verdict)), ["border", "wrap", "ties", "edge"]);
-        assert_eq!(names(&arranged("", None, Sort::Name)), ["border", "edge", "ties", "wrap"]);
-        assert_eq!(names(&arranged("", None, Sort::Mismatched))[0], "border");
-        assert_eq!(
-            arranged("", None, Sort::Name).counts,
-            [(Verdict::Mismatch, 1), (Verdict::Refused, 1), (Verdict::Match, 1)]
-        );
+    fn dispatches_are_filtered_and_ordered_by_trace() {
+        let query = |filter: &str, only, sort| Query { filter: filter.to_owned(), only, sort, folded: BTreeSet::new() };
+        let all = |sort| lines(&query("", None, sort));
+        assert_eq!(all(Sort::Recorded), ["WEIGHTS", "ties", "edge", "border", "wrap", "BORDERS", "black"]);
+        assert_eq!(all(Sort::Mismatched)[..3], ["BORDERS", "black", "WEIGHTS"], "the trace with the most comes first");
+        assert_eq!(all(Sort::Verdict), ["WEIGHTS", "border", "wrap", "ties", "edge", "BORDERS", "black"]);
+        assert_eq!(all(Sort::Name), ["BORDERS", "black", "WEIGHTS", "border", "edge", "ties", "wrap"]);
+        assert_eq!(lines(&query("weights SAMPLE r", None, Sort::Recorded)), ["WEIGHTS", "border", "wrap"]);
+        assert_eq!(lines(&query("refused", None, Sort::Recorded)), ["WEIGHTS", "wrap"]);
+        assert_eq!(lines(&query("", Some(Verdict::Match), Sort::Recorded)), ["WEIGHTS", "ties"]);
+        assert!(lines(&query("nothing", None, Sort::Recorded)).is_empty());
+    }
+
+    #[test]
+    fn a_trace_adds_its_dispatches_up() {
+        let listing = arrange(rows(), &Query { folded: BTreeSet::from([0]), ..Query::default() });
+        assert_eq!(listing.dispatches, 5);
+        assert_eq!(listing.counts, [(Verdict::Mismatch, 2), (Verdict::Refused, 1), (Verdict::Match, 1)]);
+        let Line::Group(group) = &listing.lines[0] else { panic!("no trace comes first") };
+        assert_eq!((group.dispatches, group.mismatched, group.folded), (4, 7, true));
+        assert_eq!(group.counts, [(Verdict::Mismatch, 1), (Verdict::Refused, 1), (Verdict::Match, 1)]);
+        assert_eq!(listing.rows().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["black"], "ties is folded away");
     }
 }

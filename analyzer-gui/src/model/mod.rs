@@ -18,6 +18,7 @@ pub mod raster;
 pub mod sample;
 pub mod session;
 pub mod settings;
+pub mod stamp;
 pub mod stats;
 pub mod step;
 pub mod texture;

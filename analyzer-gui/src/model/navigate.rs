@@ -47,19 +47,10 @@ pub fn step(comparison: &Comparison, order: Order, from: Option<usize>, step: St
         return None;
     }
     match order {
-        Order::Scan | Order::Cause => {
-            let len = set.len();
-            match step {
-                Step::Next => {
-                    let start = from.map_or(0, |i| i + 1).min(len);
-                    (start..len).chain(0..start).find(|&i| set.contains(i))
-                }
-                Step::Previous => {
-                    let end = from.unwrap_or(len).min(len);
-                    (0..end).rev().chain((end..len).rev()).find(|&i| set.contains(i))
-                }
-            }
-        }
+        Order::Scan | Order::Cause => match step {
+            Step::Next => set.first_in(from.map_or(0, |i| i + 1)..set.len()).or_else(|| set.first_in(0..set.len())),
+            Step::Previous => set.last_before(from.unwrap_or(usize::MAX)).or_else(|| set.last_before(usize::MAX)),
+        },
         Order::Size => {
             let worst = &comparison.worst;
             let at = from.and_then(|i| worst.iter().position(|d| d.index == i as u64));

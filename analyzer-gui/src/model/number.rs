@@ -65,23 +65,75 @@ pub fn decimal(bits: u32, number: Number) -> String {
     }
 }
 
-/// A word as a short decimal, for labels inside texels: about five characters.
+/// A word as a decimal of at most so many characters, with as many significant digits as fit; `None` when fewer than two
+/// fit and they are not all there are.
 #[must_use]
-pub fn short(bits: u32, number: Number) -> String {
-    if number != Number::Float {
-        return decimal(bits, number);
-    }
-    let value = f32::from_bits(bits);
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    let size = value.abs();
-    if (0.001..10_000.0).contains(&size) {
-        let digits = (3 - size.log10().floor() as i32).clamp(0, 5) as usize;
-        format!("{value:.digits$}")
+pub fn short(bits: u32, number: Number, most: usize) -> Option<String> {
+    if number == Number::Float {
+        short_float(f32::from_bits(bits), most)
     } else {
-        format!("{value:.2e}")
+        Some(decimal(bits, number))
+            .filter(|text| text.len() <= most)
+            .or_else(|| short_float(value(bits, number) as f32, most))
     }
+}
+
+fn short_float(value: f32, most: usize) -> Option<String> {
+    if value == 0.0 || !value.is_finite() {
+        return Some(format!("{value}")).filter(|text| text.len() <= most);
+    }
+    let exact = format!("{value}");
+    if exact.len() <= most {
+        return Some(exact);
+    }
+    // From the most digits to the fewest: what fits first, in plain form or with an exponent.
+    (2..=6usize).rev().find_map(|digits| {
+        let scientific = format!("{value:.*e}", digits - 1);
+        // The exponent after rounding: 9.996 with three digits is 10.0.
+        let exponent: i32 = scientific.rsplit_once('e')?.1.parse().ok()?;
+        let decimals = digits as i32 - 1 - exponent;
+        let plain = if decimals >= 0 { format!("{value:.*}", decimals as usize) } else { format!("{value:.0}") };
+        let whole_digits_known = decimals >= 0;
+        [Some(plain).filter(|_| whole_digits_known), Some(scientific)]
+            .into_iter()
+            .flatten()
+            .find(|text| text.len() <= most)
+    })
+}
+
+/// A part of a whole: as `n/256` where weights are multiples of a fixed step, else as a decimal; exact in both forms.
+#[must_use]
+pub fn weight(part: f64, quantised: bool) -> String {
+    if quantised { format!("{}/256", part * 256.0) } else { part.to_string() }
+}
+
+/// As [`weight`] in at most so many characters: digits after the point are left out where they don't fit.
+#[must_use]
+pub fn short_weight(part: f64, quantised: bool, most: usize) -> Option<String> {
+    let exact = weight(part, quantised);
+    if exact.len() <= most {
+        return Some(exact);
+    }
+    let rounded = |digits: usize| {
+        if quantised { format!("{:.digits$}/256", part * 256.0) } else { format!("{part:.digits$}") }
+    };
+    (1..=6).rev().map(rounded).find(|text| text.len() <= most)
+}
+
+/// A distance in ULPs in at most so many characters: in full, else in thousands, millions or billions.
+#[must_use]
+pub fn short_ulp(distance: u32, most: usize) -> Option<String> {
+    let full = ulp(distance);
+    if full.len() <= most || distance == super::compare::NAN_DISTANCE {
+        return Some(full).filter(|text| text.len() <= most);
+    }
+    let (unit, name) = match distance {
+        0..1_000_000 => (1e3, "k"),
+        1_000_000..1_000_000_000 => (1e6, "M"),
+        _ => (1e9, "G"),
+    };
+    let scaled = f64::from(distance) / unit;
+    (0..=2).rev().map(|digits| format!("{scaled:.digits$}{name}")).find(|text| text.len() <= most)
 }
 
 /// A word as a number for ranges and colours.
@@ -168,12 +220,58 @@ mod tests {
     }
 
     #[test]
-    fn short_forms_stay_short() {
-        for (value, text) in
-            [(1.0f32, "1.000"), (0.0625, "0.06250"), (123.456, "123.5"), (65024.0, "6.50e4"), (1e-6, "1.00e-6")]
-        {
-            assert_eq!(short(value.to_bits(), Number::Float), text);
+    fn short_forms_have_the_digits_that_fit() {
+        let short = |value: f32, most| short(value.to_bits(), Number::Float, most);
+        for (value, most, text) in [
+            (1.0f32, 5, Some("1")),
+            (0.0625, 6, Some("0.0625")),
+            (0.0625, 5, Some("0.062")),
+            (123.456, 6, Some("123.46")),
+            (123.456, 5, Some("123.5")),
+            (123.456, 3, Some("123")),
+            (123.456, 2, None),
+            (0.367_187_5, 6, Some("0.3672")),
+            (-0.367_187_5, 6, Some("-0.367")),
+            (9.9996, 4, Some("10.0")),
+            (65_024.0, 5, Some("65024")),
+            (65_024.0, 4, None),
+            (1e-6, 7, Some("1.00e-6")),
+            (1.234e-30, 7, Some("1.2e-30")),
+            (f32::NAN, 3, Some("NaN")),
+            (f32::NEG_INFINITY, 3, None),
+        ] {
+            assert_eq!(short(value, most).as_deref(), text, "{value} in {most}");
         }
-        assert_eq!(short(f32::NAN.to_bits(), Number::Float), "NaN");
+        assert_eq!(super::short(u32::MAX, Number::Uint, 10).as_deref(), Some("4294967295"));
+        assert_eq!(super::short(u32::MAX, Number::Uint, 6).as_deref(), Some("4.29e9"));
+        for most in 3..12 {
+            for bits in (0..u32::MAX - 0x10_0000).step_by(0x10_0001) {
+                let text = super::short(bits, Number::Float, most);
+                assert!(text.is_none_or(|text| text.len() <= most), "{bits:#x} in {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn weights_are_exact_where_they_fit() {
+        assert_eq!(weight(163.0 / 256.0, true), "163/256");
+        assert_eq!(weight(0.5 / 65_536.0 * 256.0, true), "0.5/256");
+        assert_eq!(weight(0.633_789_062_5, false), "0.6337890625");
+        assert_eq!(short_weight(163.0 / 256.0, true, 7).as_deref(), Some("163/256"));
+        assert_eq!(short_weight(163.0 / 256.0, true, 6), None);
+        assert_eq!(short_weight(41.066_406_25 / 256.0, true, 9).as_deref(), Some("41.07/256"));
+        assert_eq!(short_weight(0.633_789_062_5, false, 6).as_deref(), Some("0.6338"));
+        assert_eq!(short_weight(0.0, true, 5).as_deref(), Some("0/256"));
+    }
+
+    #[test]
+    fn distances_are_shortened_by_thousands() {
+        let short = |distance, most| short_ulp(distance, most);
+        assert_eq!(short(4096, 5).as_deref(), Some("4,096"));
+        assert_eq!(short(4096, 4).as_deref(), Some("4.1k"));
+        assert_eq!(short(964_689_920, 7).as_deref(), Some("964.69M"));
+        assert_eq!(short(964_689_920, 4).as_deref(), Some("965M"));
+        assert_eq!(short(964_689_920, 3), None);
+        assert_eq!(short(super::super::compare::NAN_DISTANCE, 3).as_deref(), Some("NaN"));
     }
 }

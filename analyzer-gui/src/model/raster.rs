@@ -41,6 +41,15 @@ impl Channels {
         }
     }
 
+    /// The channels whose differences are shown, as bits: with X, Y and Z those of W as well, so that none is overlooked.
+    #[must_use]
+    pub fn compared(self) -> u8 {
+        match self {
+            Self::Rgb => 0b1111,
+            Self::Solo(_) => self.mask(),
+        }
+    }
+
     /// The name on its button.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -51,6 +60,16 @@ impl Channels {
             Self::Solo(2) => "Z",
             Self::Solo(_) => "W",
         }
+    }
+}
+
+/// `rgb`, `x`, `y`, `z` or `w`, whatever the case.
+impl std::str::FromStr for Channels {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|channels| channels.name().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| format!("{text:?} names no channels, expected rgb, x, y, z or w"))
     }
 }
 
@@ -82,6 +101,18 @@ impl Metric {
             Self::Signed => "signed",
             Self::Relative => "relative",
             Self::Cause => "cause",
+        }
+    }
+
+    /// What it says.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Ulp => "Distance in units in the last place",
+            Self::Absolute => "|got - expected|",
+            Self::Signed => "got - expected",
+            Self::Relative => "|got - expected| / |expected|",
+            Self::Cause => "Which rule explains the difference",
         }
     }
 }
@@ -212,40 +243,48 @@ impl Picture {
         hash.finish()
     }
 
-    /// What is written into a texel at high zoom: a line a channel shown. Differences show ULPs, and nothing where there is none.
+    /// What is written into a texel at high zoom, in lines of at most so many characters: a line a channel shown. Differences
+    /// show ULPs, and nothing where there is none. Nothing at all when a line does not fit.
     #[must_use]
-    pub fn labels(&self, x: u32, y: u32) -> Vec<String> {
-        use super::number::{short, ulp};
-        let shown = |mask: u8| (0..4usize).filter(move |c| (self.channels.mask() & mask) >> c & 1 == 1);
+    pub fn labels(&self, x: u32, y: u32, most: usize) -> Vec<String> {
+        self.fitting_labels(x, y, most).unwrap_or_default()
+    }
+
+    fn fitting_labels(&self, x: u32, y: u32, most: usize) -> Option<Vec<String>> {
+        use super::number::{short, short_ulp};
+        let lines = |mask: u8| (0..4usize).filter(move |c| mask >> c & 1 == 1);
+        let shown = |mask: u8| lines(self.channels.mask() & mask);
         match &self.content {
             Content::Values { plane, z } => {
-                let Some(index) = self.layout().index(x, y, *z) else { return Vec::new() };
-                let Some((words, mask)) = plane.sample(index) else { return Vec::new() };
-                shown(mask).map(|c| short(words[c], self.number)).collect()
+                let (words, mask) = plane.sample(self.layout().index(x, y, *z)?)?;
+                shown(mask).map(|c| short(words[c], self.number, most)).collect()
             }
             Content::Texture { dispatch, slice, format } => {
-                let Some(&word) = dispatch.texels.get(slice.index(x, y)) else { return Vec::new() };
-                let words = format.unpack(word);
-                shown((1u8 << format.channels().len()).wrapping_sub(1)).map(|c| short(words[c], self.number)).collect()
+                let words = format.unpack(*dispatch.texels.get(slice.index(x, y))?);
+                let present = (1u8 << format.channels().len()).wrapping_sub(1);
+                shown(present).map(|c| short(words[c], self.number, most)).collect()
             }
             Content::Difference { outcome, z } | Content::Heat { outcome, z, .. } => {
-                let Some(index) = self.layout().index(x, y, *z) else { return Vec::new() };
-                let Some(found) = outcome.difference(index) else { return Vec::new() };
-                let differs = shown(found.channels);
+                let index = self.layout().index(x, y, *z)?;
+                let found = outcome.difference(index)?;
                 match &self.content {
-                    Content::Heat { causes: Some(causes), metric: Metric::Cause, .. } => {
-                        causes.group_of(index).map(|group| format!("#{}", group + 1)).into_iter().collect()
+                    Content::Heat { causes, metric: Metric::Cause, .. } => {
+                        let group = causes.as_ref()?.group_of(index)?;
+                        Some(vec![format!("#{}", group + 1)])
                     }
                     Content::Heat { metric, .. } if *metric != Metric::Ulp => {
-                        let sized = outcome.sized(index, self.channels.mask());
-                        let value = sized.map(|sized| match metric {
+                        let sized = outcome.sized(index, self.channels.compared())?;
+                        let value = match metric {
                             Metric::Relative => sized.relative,
                             Metric::Absolute => sized.error.abs(),
                             _ => sized.error,
-                        });
-                        value.map(|value| short((value as f32).to_bits(), Number::Float)).into_iter().collect()
+                        };
+                        Some(vec![short((value as f32).to_bits(), Number::Float, most)?])
                     }
-                    _ => differs.map(|c| ulp(found.distances[c])).collect(),
+                    _ => {
+                        let differs = lines(self.channels.compared() & found.channels);
+                        differs.map(|c| short_ulp(found.distances[c], most)).collect()
+                    }
                 }
             }
         }
@@ -352,15 +391,14 @@ impl Picture {
             return colour::NOT_MEASURED[0];
         };
         let Some(comparison) = &outcome.comparison else { return colour::NOT_MEASURED[0] };
-        let shown = self.channels.mask();
+        let shown = self.channels.compared();
         let mut largest: Option<(Sized, usize)> = None;
         for y in ys.clone() {
             // Samples of a row of the image follow each other.
             let Some(row) = layout.index(xs.start, y, z) else { continue };
-            for index in row..row + xs.len() {
-                if !comparison.mismatches.contains(index) {
-                    continue;
-                }
+            let mut rest = row..row + xs.len();
+            while let Some(index) = comparison.mismatches.first_in(rest.clone()) {
+                rest.start = index + 1;
                 let mask = expected.measured_channels(index) & shown;
                 let (Some(got), Some(wanted)) = (words.get(index * 4..index * 4 + 4), expected.sample(index)) else {
                     continue;

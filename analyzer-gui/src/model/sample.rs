@@ -2,19 +2,18 @@
 
 use capture_format::{Column, Dispatch, OpKind};
 use replayer::{
-    materialise::materialise,
-    reference::{
-        Sampler,
-        footprint::{Footprint, Tap},
+    explain::{
+        Evaluation, Way, evaluate_sample,
+        sample::{Filtered, LevelPart},
+        texel_position,
     },
-    rules::Rules,
-    state::State,
+    rules::{Rules, SubtexelBits},
 };
 
 use super::{
     compare::Number,
     navigate,
-    number::{decimal, hex_float, ulp, word},
+    number::{decimal, hex_float, ulp, weight, word},
     outcome::Outcome,
 };
 
@@ -40,7 +39,7 @@ pub struct PositionInfo {
     pub level: u32,
     /// `x`, `y` or `z`.
     pub axis: char,
-    /// `integer.#hex`: index of the first tap, and the weight of the second in steps of the fixed-point grid.
+    /// `integer.#hex`: index of the first tap, and the weight of the second in 1/256; what is left of a step is added.
     pub text: String,
 }
 
@@ -71,10 +70,12 @@ pub struct SampleInfo {
     /// Positions along the axes; empty for loads.
     pub positions: Vec<PositionInfo>,
     /// Level of detail after bias and clamps, and the part of the second level; `None` for loads.
-    pub lod: Option<(f32, f32)>,
+    pub lod: Option<(f32, f64)>,
     /// Probes of an anisotropic filter; 1 without one.
-    pub probes: u32,
-    /// The texels that are read under the profile's rules.
+    pub probes: usize,
+    /// Whether weights are multiples of a fixed step under the rules.
+    pub quantised: bool,
+    /// The texels that are read under the path's rules.
     pub taps: Vec<TapInfo>,
     /// Why there are no taps.
     pub refusal: Option<String>,
@@ -108,67 +109,44 @@ impl SampleInfo {
             positions: Vec::new(),
             lod: None,
             probes: 1,
+            quantised: rules.subtexel_bits != SubtexelBits::None,
             taps: Vec::new(),
             refusal: None,
         };
-        if let Err(refusal) = info.look_up(dispatch, rules) {
-            info.refusal = Some(refusal);
+        match evaluate_sample(dispatch, *rules, index) {
+            Ok(evaluation) => {
+                info.taps = taps(&evaluation, dispatch);
+                if let Way::Filtered(probes) = &evaluation.way {
+                    info.probes = probes.len();
+                    probes.iter().for_each(|probe| info.look_at(probe));
+                }
+            }
+            Err(error) => info.refusal = Some(error.to_string()),
         }
         info
     }
 
-    fn look_up(&mut self, dispatch: &Dispatch, rules: &Rules) -> Result<(), String> {
-        let state = materialise(dispatch, rules).map_err(|refusal| refusal.to_string())?;
-        let sampler =
-            Sampler::new(*rules, &state, &dispatch.texels, &dispatch.coords).map_err(|refusal| refusal.to_string())?;
-        if self.index >= sampler.samples() {
-            return Err(format!("no sample {}, the dispatch has {}", self.index, sampler.samples()));
-        }
-        let operands = sampler.operands(self.index);
-        if state.op.kind == OpKind::Load {
-            let at = sampler.load_address(&operands);
-            let texture = at.and_then(|[level, x, y, slice]| load_word(dispatch, &state, level, [x, y, slice]));
-            if let Some((level, texel, word)) = texture {
-                self.taps.push(TapInfo {
-                    level,
-                    texel: Some(texel),
-                    weight: 1.0,
-                    word,
-                    channels: state.format.unpack(word),
-                });
+    /// Takes in the place of a probe.
+    fn look_at(&mut self, probe: &Filtered) {
+        let second = probe.levels.get(1).map_or(0.0, |level| level.weight / 256.0);
+        self.lod = Some((probe.lod, second));
+        for LevelPart { level, axes, .. } in &probe.levels {
+            for (part, axis) in axes.iter().zip(['x', 'y', 'z']) {
+                let text = match (part.linear, self.quantised) {
+                    (false, _) => part.index.to_string(),
+                    (true, true) => texel_position(f64::from(part.index) + part.weight / 256.0),
+                    (true, false) => format!("{} + {}", part.index, part.weight / 256.0),
+                };
+                self.positions.push(PositionInfo { level: *level, axis, text });
             }
-            return Ok(());
         }
-        let probes = if state.op.kind == OpKind::Sample { 1u32 << operands.log2_probes } else { 1 };
-        for probe in 0..probes {
-            let operands = if probes == 1 { operands } else { operands.probe(rules, probe) };
-            self.look_at(&state, &sampler.footprint(&operands), probes);
-        }
-        Ok(())
     }
 
-    /// Takes in the taps of a footprint, one of so many probes.
-    fn look_at(&mut self, state: &State, footprint: &Footprint, probes: u32) {
-        self.lod = Some((footprint.levels.lod, footprint.levels.weight));
-        self.probes = probes;
-        let gather = state.op.kind == OpKind::Gather4;
-        for m in 0..footprint.level_count {
-            let level = footprint.resource_levels[m];
-            for (axis, name) in ['x', 'y', 'z'].into_iter().enumerate().take(state.view.axes()) {
-                let at = footprint.positions[m][axis];
-                let bits = footprint.weights[m][axis].bits;
-                let text = if bits == 0 {
-                    format!("{} + {:?}", at.index, at.weight)
-                } else {
-                    format!("{}.#{:0width$x}", at.index, at.step, width = bits.div_ceil(4) as usize)
-                };
-                self.positions.push(PositionInfo { level, axis: name, text });
-            }
-            for mut tap in taps(footprint, m, gather) {
-                tap.weight /= f64::from(probes);
-                self.taps.push(tap);
-            }
-        }
+    /// Level and place of the texel with the largest weight.
+    #[must_use]
+    pub fn heaviest_tap(&self) -> Option<(u32, [u32; 3])> {
+        let taps = self.taps.iter().filter_map(|tap| Some((tap.weight, tap.level, tap.texel?)));
+        taps.reduce(|a, b| if b.0 > a.0 { b } else { a }).map(|(_, level, texel)| (level, texel))
     }
 
     /// The sample as text, to be pasted into a report.
@@ -212,7 +190,7 @@ impl SampleInfo {
             line(format_args!(
                 "  tap level {} texel {at} weight {} word {} = {}",
                 tap.level,
-                tap.weight,
+                weight(tap.weight, self.quantised),
                 word(tap.word),
                 values.join(" ")
             ));
@@ -224,34 +202,28 @@ impl SampleInfo {
     }
 }
 
-fn load_word(dispatch: &Dispatch, state: &State, level: u32, at: [u32; 3]) -> Option<(u32, [u32; 3], u32)> {
-    let image = replayer::reference::image::Image::new(state.extent.clone(), &dispatch.texels)?;
-    Some((level, at, image.texel(level, at[0], at[1], at[2])))
-}
-
-/// The taps of a level with their part of the whole. Gathers give each tap the whole.
-fn taps(footprint: &Footprint, level: usize, gather: bool) -> Vec<TapInfo> {
-    let axes = &footprint.weights[level];
-    let part = |axis: usize, tap: usize| {
-        let second = f64::from(axes[axis].weight);
-        match (axes[axis].linear, tap) {
-            (false, _) => 1.0,
-            (true, 0) => 1.0 - second,
-            (true, _) => second,
+/// The texels that go into a value with their part of it. Gathers give each the whole.
+#[must_use]
+pub fn taps(evaluation: &Evaluation, dispatch: &Dispatch) -> Vec<TapInfo> {
+    match &evaluation.way {
+        Way::Load(None) => Vec::new(),
+        Way::Load(Some(texel)) => {
+            let [level, x, y, slice] = texel.at;
+            vec![TapInfo { level, texel: Some([x, y, slice]), weight: 1.0, word: texel.word, channels: texel.channels }]
         }
-    };
-    let count = |axis: usize| if axes[axis].linear { 2 } else { 1 };
-    let mut found = Vec::new();
-    for z in 0..count(2) {
-        for y in 0..count(1) {
-            for x in 0..count(0) {
-                let Tap { texel, word, channels, .. } = footprint.taps[level][z][y][x];
-                let in_level = part(0, x) * part(1, y) * part(2, z);
-                let mip = if footprint.level_count == 2 { part(3, level) } else { 1.0 };
-                let weight = if gather { 1.0 } else { in_level * mip };
-                found.push(TapInfo { level: footprint.resource_levels[level], texel, weight, word, channels });
-            }
+        Way::Filtered(probes) => {
+            let gather = dispatch.op.kind == OpKind::Gather4;
+            let whole = 256.0 * probes.len() as f64;
+            let parts = probes.iter().flat_map(|probe| &probe.levels);
+            let taps = parts.flat_map(|part| part.taps.iter().map(move |tap| (part.level, tap)));
+            taps.map(|(level, tap)| TapInfo {
+                level,
+                texel: tap.texel,
+                weight: if gather { 1.0 } else { tap.weight / whole },
+                word: tap.word,
+                channels: tap.channels,
+            })
+            .collect()
         }
     }
-    found
 }

@@ -4,6 +4,7 @@ use std::{
     collections::{HashMap, VecDeque},
     path::{Path, PathBuf},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use capture_format::{Dispatch, Field, FieldRangeError, Source};
@@ -16,13 +17,14 @@ use super::{
     disassembly::{Disassembly, disassemble},
     edits::{Descriptor, Edits},
     goto::{DispatchRef, Goto},
-    list::{Listing, Row, Sort, arrange},
+    list::{Listing, Query, Row, arrange},
     navigate::{self, Order, Step},
     outcome::{Outcome, Summary, Verdict, number_of},
-    sample::SampleInfo,
+    sample::{SampleInfo, TapInfo, taps},
+    stamp::{Change, Stamp},
     stats::Stats,
     texture::Texture,
-    worker::{DispatchId, ExplainTask, Head, Loaded, Report, ResultKey, Wake, Worker},
+    worker::{DispatchId, ExplainTask, Export, Head, Loaded, Report, ResultKey, Wake, Worker},
 };
 
 /// Results that are kept cost at most this many bytes, beside the one that is shown.
@@ -34,10 +36,21 @@ const KEPT_CAUSES: usize = 16;
 /// Dispatches of more samples are not evaluated for the list alone: the user asks for them by selecting them.
 const LISTED_SAMPLES: u64 = 1 << 22;
 
+/// Lists of more dispatches are not made anew with each verdict.
+const LISTED_AT_ONCE: usize = 2000;
+
+/// How old such a list may be.
+const LISTED_EVERY: Duration = Duration::from_millis(400);
+
 /// An open trace, or one that could not be opened.
 pub struct TraceEntry {
     /// The file or folder.
     pub path: PathBuf,
+    /// What became of the file since it was opened.
+    pub change: Option<Change>,
+    /// Whether the user has seen that it does not open.
+    pub dismissed: bool,
+    stamp: Stamp,
     /// The trace with its dispatches, or what is wrong with it.
     pub content: Result<(Arc<Source>, Vec<Head>), String>,
 }
@@ -67,6 +80,8 @@ pub struct Message {
     pub text: String,
     /// Whether it is an error.
     pub is_error: bool,
+    /// A file that can be opened again because of it.
+    pub reload: Option<PathBuf>,
 }
 
 /// The state behind the window.
@@ -79,7 +94,8 @@ pub struct Session {
     choice: Choice,
     edits: HashMap<DispatchId, Edits>,
     loaded: Option<(DispatchId, Loaded)>,
-    unreadable: Option<(DispatchId, String)>,
+    /// Dispatches that can't be read, and why.
+    unreadable: HashMap<DispatchId, String>,
     shown: Option<Shown>,
     /// Results, the latest used last, each with its serial.
     results: VecDeque<(ResultKey, Arc<Outcome>, u64)>,
@@ -88,7 +104,7 @@ pub struct Session {
     goto: Option<Goto>,
     messages: Vec<Message>,
     opened: Vec<PathBuf>,
-    sample_info: Option<(SampleKey, SampleInfo, Result<SampleDetail, String>)>,
+    sample_info: Option<(SampleKey, SampleView)>,
     /// Causes of results, the latest last.
     explained: VecDeque<(ResultKey, Result<Arc<Causes>, String>)>,
     /// The cause whose samples are stepped through.
@@ -96,7 +112,7 @@ pub struct Session {
     disassembly: Option<(u64, Choice, Result<Disassembly, String>)>,
     /// Bumped when rows may have changed.
     rows_version: u64,
-    rows: Option<(RowsKey, Arc<Listing>)>,
+    rows: Option<ListingCache>,
     /// Whether the list has to ask for verdicts again.
     list_stale: bool,
 }
@@ -110,7 +126,23 @@ struct SampleKey {
     explained: bool,
 }
 
-type RowsKey = (u64, String, Option<Verdict>, Sort);
+/// A sample in full.
+#[derive(Clone, Debug)]
+pub struct SampleView {
+    /// What the dispatch holds of it, and its taps by the path's rules.
+    pub info: SampleInfo,
+    /// What the replayer says about how its values come about, or why it says nothing.
+    pub detail: Result<SampleDetail, String>,
+    /// Its taps by the rules that give the oracle's value; none when they are not known.
+    pub expected_taps: Vec<TapInfo>,
+}
+
+struct ListingCache {
+    version: u64,
+    query: Query,
+    made: Instant,
+    listing: Arc<Listing>,
+}
 
 impl Session {
     /// Starts with nothing open.
@@ -127,7 +159,7 @@ impl Session {
             choice,
             edits: HashMap::new(),
             loaded: None,
-            unreadable: None,
+            unreadable: HashMap::new(),
             shown: None,
             results: VecDeque::new(),
             summaries: HashMap::new(),
@@ -159,7 +191,8 @@ impl Session {
         self.summaries.clear();
         self.explained.clear();
         (self.selected, self.sample, self.slice, self.loaded, self.shown) = (None, None, 0, None, None);
-        (self.unreadable, self.sample_info, self.disassembly) = (None, None, None);
+        self.unreadable.clear();
+        (self.sample_info, self.disassembly) = (None, None);
         self.rows_version += 1;
     }
 
@@ -196,7 +229,14 @@ impl Session {
         match report {
             Report::Opened(opened) => {
                 // A trace that is opened again replaces the one of before in its place.
-                let entry = TraceEntry { path: opened.path.clone(), content: opened.result };
+                let entry = TraceEntry {
+                    path: opened.path.clone(),
+                    change: None,
+                    dismissed: false,
+                    stamp: opened.stamp,
+                    content: opened.result,
+                };
+                let reopened = opened.path.clone();
                 let known = self.traces.iter().position(|trace| trace.path == opened.path);
                 if let Ok((source, _)) = &entry.content {
                     self.opened.push(opened.path);
@@ -211,6 +251,8 @@ impl Session {
                     }
                     None => self.traces.push(entry),
                 }
+                self.messages.retain(|message| message.reload.as_deref() != Some(&*reopened));
+                self.watch();
                 self.rows_version += 1;
                 self.follow_goto();
                 if self.selected.is_none() && self.goto.is_none() {
@@ -233,6 +275,7 @@ impl Session {
                 }
             }
             Report::Loaded(id, loaded) => {
+                self.unreadable.remove(&id);
                 self.loaded = Some((id, loaded));
                 self.show();
             }
@@ -241,18 +284,15 @@ impl Session {
                     self.key(id),
                     Summary::unreadable(reason.clone(), "The other dispatches of the trace can still be read."),
                 );
-                self.unreadable = Some((id, reason));
+                self.unreadable.insert(id, reason);
                 self.rows_version += 1;
             }
             Report::Evaluated(key, outcome) => {
                 self.summaries.insert(key.clone(), outcome.summary.clone());
                 self.serial += 1;
                 self.results.retain(|(known, ..)| *known != key);
-                let outcome: Arc<Outcome> = Arc::from(outcome);
-                self.results.push_back((key.clone(), outcome.clone(), self.serial));
-                if (1..=causes::UNASKED).contains(&outcome.summary.mismatched) && key.edits.is_empty() {
-                    self.explain(key, outcome);
-                }
+                self.results.push_back((key.clone(), Arc::from(outcome), self.serial));
+                self.explain_unasked(&key);
                 let bytes = |results: &VecDeque<(ResultKey, Arc<Outcome>, u64)>| {
                     results.iter().map(|(_, outcome, _)| outcome.bytes()).sum::<usize>()
                 };
@@ -263,6 +303,8 @@ impl Session {
                 self.list_stale = true;
             }
             Report::Explained(key, found) => {
+                self.rows_version += 1;
+                let Some(found) = found else { return };
                 if let (Ok(causes), Some(summary)) = (&found, self.summaries.get_mut(&key)) {
                     summary.cause = causes.main().map(str::to_owned);
                 }
@@ -271,8 +313,11 @@ impl Session {
                 if self.explained.len() > KEPT_CAUSES {
                     self.explained.pop_front();
                 }
-                self.rows_version += 1;
             }
+            Report::Changed(path, change) => self.take_change(&path, change),
+            Report::Exported(None) => self.note("Nothing was written: given up".to_owned()),
+            Report::Exported(Some(Ok(path))) => self.note(format!("Wrote {}", path.display())),
+            Report::Exported(Some(Err(error))) => self.error(error),
             Report::Summarised(key, summary) => {
                 self.summaries.insert(key, summary);
                 self.rows_version += 1;
@@ -280,23 +325,51 @@ impl Session {
         }
     }
 
+    fn watch(&self) {
+        let opened = self.traces.iter().filter(|entry| entry.content.is_ok() && entry.change.is_none());
+        self.worker.watch(opened.map(|entry| (entry.path.clone(), entry.stamp.clone())).collect());
+    }
+
+    fn take_change(&mut self, path: &Path, change: Change) {
+        let Some(at) = self.traces.iter().position(|entry| entry.path == path) else { return };
+        self.traces[at].change = Some(change);
+        let name = path.display();
+        let text = match change {
+            Change::Gone => format!("{name}: was deleted; what is shown is what was opened"),
+            Change::Replaced => format!("{name}: was replaced; what is shown is what was opened"),
+            Change::Written => format!("{name}: was written to; what is shown may no longer be in it"),
+            Change::Shortened => {
+                // What is mapped beyond the new end is gone, so nothing of the trace is read any more.
+                let reason = format!("{name}: was shortened by another program while it was open");
+                self.forget(at);
+                self.traces[at].content = Err(reason.clone());
+                reason
+            }
+        };
+        let reload = (change != Change::Gone).then(|| path.to_owned());
+        self.messages.push(Message { text, is_error: true, reload });
+        self.rows_version += 1;
+    }
+
     fn forget(&mut self, trace: usize) {
         self.results.retain(|(key, ..)| key.id.trace != trace);
         self.summaries.retain(|key, _| key.id.trace != trace);
         self.explained.retain(|(key, _)| key.id.trace != trace);
         self.edits.retain(|id, _| id.trace != trace);
+        self.unreadable.retain(|id, _| id.trace != trace);
         if self.selected.is_some_and(|id| id.trace == trace) {
             (self.selected, self.sample, self.loaded, self.shown) = (None, None, None, None);
+            (self.sample_info, self.disassembly) = (None, None);
         }
     }
 
     fn error(&mut self, text: String) {
-        self.messages.push(Message { text, is_error: true });
+        self.messages.push(Message { text, is_error: true, reload: None });
     }
 
     /// Adds a message that is no error.
     pub fn note(&mut self, text: String) {
-        self.messages.push(Message { text, is_error: false });
+        self.messages.push(Message { text, is_error: false, reload: None });
     }
 
     /// Adds an error.
@@ -366,6 +439,27 @@ impl Session {
         &self.traces
     }
 
+    /// Traces that can't be opened and were not dismissed, by their number: the file and what is wrong with it.
+    pub fn broken(&self) -> impl Iterator<Item = (usize, &Path, &str)> {
+        self.traces.iter().enumerate().filter(|(_, entry)| !entry.dismissed).filter_map(|(at, entry)| {
+            let reason = entry.content.as_ref().err()?;
+            Some((at, entry.path.as_path(), reason.as_str()))
+        })
+    }
+
+    /// No longer shows that a trace can't be opened.
+    pub fn dismiss_broken(&mut self, trace: usize) {
+        if let Some(entry) = self.traces.get_mut(trace) {
+            entry.dismissed = true;
+        }
+    }
+
+    /// Whether any trace is open.
+    #[must_use]
+    pub fn has_traces(&self) -> bool {
+        self.traces.iter().any(|entry| entry.content.is_ok())
+    }
+
     fn source(&self, id: DispatchId) -> Option<&Arc<Source>> {
         self.traces.get(id.trace)?.content.as_ref().ok().map(|(source, _)| source)
     }
@@ -395,7 +489,7 @@ impl Session {
         if self.source(id).is_none() || self.selected == Some(id) {
             return;
         }
-        (self.selected, self.sample, self.slice, self.shown, self.unreadable) = (Some(id), None, 0, None, None);
+        (self.selected, self.sample, self.slice, self.shown) = (Some(id), None, 0, None);
         if self.loaded.as_ref().is_some_and(|(loaded, ..)| *loaded != id) {
             self.loaded = None;
         }
@@ -426,6 +520,7 @@ impl Session {
                 if let Some(result) = self.results.remove(at) {
                     self.results.push_back(result);
                 }
+                self.explain_unasked(&key);
                 true
             }
             None => false,
@@ -495,8 +590,7 @@ impl Session {
     /// Why the selected dispatch can't be read.
     #[must_use]
     pub fn unreadable(&self) -> Option<&str> {
-        let (id, reason) = self.unreadable.as_ref()?;
-        (self.selected == Some(*id)).then_some(reason.as_str())
+        self.unreadable.get(&self.selected?).map(String::as_str)
     }
 
     /// The profile in force for the selected dispatch.
@@ -528,6 +622,41 @@ impl Session {
         }
     }
 
+    /// Looks for the causes of a result when there are not too many differences.
+    fn explain_unasked(&mut self, key: &ResultKey) {
+        let found = self.results.iter().find(|(known, ..)| known == key).map(|(_, outcome, _)| outcome.clone());
+        let Some(outcome) = found else { return };
+        let known = self.explained.iter().any(|(known, _)| known == key);
+        if !known && key.edits.is_empty() && (1..=causes::UNASKED).contains(&outcome.summary.mismatched) {
+            self.explain(key.clone(), outcome);
+        }
+    }
+
+    /// Gives the search for causes up.
+    pub fn cancel_explaining(&mut self) {
+        self.worker.cancel_explaining();
+    }
+
+    /// Writes a file in the background; what became of it is a message.
+    pub fn export(&mut self, export: Export) {
+        match self.worker.export(export) {
+            Ok(true) => {}
+            Ok(false) => self.error("another file is still being written; wait, or give it up".to_owned()),
+            Err(error) => self.error(format!("no thread to write the file: {error}")),
+        }
+    }
+
+    /// Whether a file is being written.
+    #[must_use]
+    pub fn is_exporting(&self) -> bool {
+        self.worker.is_exporting()
+    }
+
+    /// Gives up the file that is being written.
+    pub fn cancel_export(&mut self) {
+        self.worker.cancel_export();
+    }
+
     /// Looks for the causes of what is shown, however many samples differ.
     pub fn explain_shown(&mut self) {
         if let (Some(id), Some((outcome, _))) = (self.selected, self.outcome()) {
@@ -552,6 +681,7 @@ impl Session {
             None if !key.edits.is_empty() => {
                 Known::NotAsked("fields were changed, so the oracle's results are of another dispatch".to_owned())
             }
+            None if mismatched <= causes::UNASKED => Known::NotAsked("the search was given up".to_owned()),
             None => Known::NotAsked(causes::too_many(mismatched)),
         }
     }
@@ -613,6 +743,7 @@ impl Session {
     /// Gives up what is being computed.
     pub fn cancel(&mut self) {
         self.worker.cancel();
+        self.worker.cancel_explaining();
     }
 
     /// Samples done and in all of what the user waits for.
@@ -732,8 +863,8 @@ impl Session {
         true
     }
 
-    /// The selected sample in full, with what the replayer says about how its values come about.
-    pub fn sample_info(&mut self) -> Option<(&SampleInfo, &Result<SampleDetail, String>)> {
+    /// The selected sample in full.
+    pub fn sample_view(&mut self) -> Option<&SampleView> {
         let index = self.sample?;
         let shown = self.shown.as_ref()?;
         let outcome = self.outcome();
@@ -748,7 +879,7 @@ impl Session {
             choice: self.choice.clone(),
             explained: causes.is_some(),
         };
-        if self.sample_info.as_ref().is_none_or(|(known, ..)| *known != key) {
+        if self.sample_info.as_ref().is_none_or(|(known, _)| *known != key) {
             let profile = self.profile().ok()?;
             let rules = self.choice.path.profile(&profile).rules;
             let outcome = outcome.map(|(outcome, _)| outcome.as_ref());
@@ -758,9 +889,11 @@ impl Session {
                 (Some(outcome), Some(sides)) => sample_detail(outcome, &sides, causes.as_deref(), index),
                 _ => Err("there is no result".to_owned()),
             };
-            self.sample_info = Some((key, info, detail));
+            let expected = detail.as_ref().ok().and_then(|detail| detail.oracle.as_ref());
+            let expected_taps = expected.map(|expected| taps(expected, &shown.dispatch)).unwrap_or_default();
+            self.sample_info = Some((key, SampleView { info, detail, expected_taps }));
         }
-        self.sample_info.as_ref().map(|(_, info, detail)| (info, detail))
+        self.sample_info.as_ref().map(|(_, view)| view)
     }
 
     /// The module of the selected dispatch.
@@ -774,7 +907,11 @@ impl Session {
             .as_ref()
             .is_none_or(|(serial, choice, _)| *serial != shown.serial || *choice != self.choice);
         if stale {
-            let made = self.profile().and_then(|profile| disassemble(&shown.dispatch, &profile.rules));
+            let rules = match self.choice.path {
+                ReplayPath::Native => Err("the native path uses the device's own sampler".to_owned()),
+                path => self.profile().map(|profile| path.profile(&profile).rules),
+            };
+            let made = rules.and_then(|rules| disassemble(&shown.dispatch, &rules));
             self.disassembly = Some((shown.serial, self.choice.clone(), made));
         }
         match &self.disassembly {
@@ -784,17 +921,30 @@ impl Session {
         }
     }
 
-    /// The rows of the list. They are made anew only when something changed.
-    pub fn rows(&mut self, filter: &str, only: Option<Verdict>, sort: Sort) -> Arc<Listing> {
-        let key = (self.rows_version, filter.to_owned(), only, sort);
-        match &self.rows {
-            Some((known, listing)) if *known == key => listing.clone(),
-            _ => {
-                let listing = Arc::new(arrange(self.all_rows(), filter, only, sort));
-                self.rows = Some((key, listing.clone()));
-                listing
-            }
+    /// The lines of the list. They are made anew only when something changed, and long lists not with each verdict: see
+    /// [`Self::is_listing_stale`].
+    pub fn listing(&mut self, query: &Query) -> Arc<Listing> {
+        if let Some(known) = &self.rows
+            && known.query == *query
+            && (known.version == self.rows_version
+                || known.listing.dispatches > LISTED_AT_ONCE && known.made.elapsed() < LISTED_EVERY)
+        {
+            return known.listing.clone();
         }
+        let listing = Arc::new(arrange(self.all_rows(), query));
+        self.rows = Some(ListingCache {
+            version: self.rows_version,
+            query: query.clone(),
+            made: Instant::now(),
+            listing: listing.clone(),
+        });
+        listing
+    }
+
+    /// Whether the list lacks what is known by now; it should be asked for again after a moment.
+    #[must_use]
+    pub fn is_listing_stale(&self) -> bool {
+        self.rows.as_ref().is_some_and(|known| known.version != self.rows_version)
     }
 
     fn all_rows(&self) -> Vec<Row> {
@@ -820,18 +970,27 @@ impl Session {
         rows
     }
 
-    /// Selects the row after or before the selected one.
-    pub fn step_row(&mut self, filter: &str, only: Option<Verdict>, sort: Sort, step: Step) {
+    /// Selects the dispatch of the list after or before the selected one.
+    pub fn step_row(&mut self, query: &Query, step: Step) {
         let selected = self.selected;
-        let listing = self.rows(filter, only, sort);
-        let rows = &listing.rows;
-        let at = rows.iter().position(|row| Some(row.id) == selected);
-        let next = match (step, at) {
-            (_, None) => 0,
-            (Step::Next, Some(at)) => at + 1,
-            (Step::Previous, Some(at)) => at.saturating_sub(1),
+        let listing = self.listing(query);
+        let mut before = None;
+        let mut rows = listing.rows().map(|row| row.id);
+        let mut first = None;
+        let is_there = rows.any(|id| {
+            first = first.or(Some(id));
+            let found = Some(id) == selected;
+            if !found {
+                before = Some(id);
+            }
+            found
+        });
+        let next = match step {
+            Step::Next if is_there => rows.next(),
+            Step::Previous if is_there => before,
+            _ => first,
         };
-        if let Some(id) = rows.get(next).map(|row| row.id) {
+        if let Some(id) = next {
             self.select(id);
         }
     }
@@ -839,10 +998,18 @@ impl Session {
     /// The place of what is shown, as `--goto` takes it.
     #[must_use]
     pub fn place(&self) -> Option<Goto> {
-        let name = self.selected_name()?.to_owned();
+        let id = self.selected?;
+        let (_, heads) = self.traces.get(id.trace)?.content.as_ref().ok()?;
+        let name = &heads.get(id.index)?.name;
+        // What `--goto` would take for something else is named by its number.
+        let is_unique = heads.iter().filter(|head| head.name == *name).nth(1).is_none();
+        let named = name
+            .parse::<Goto>()
+            .is_ok_and(|goto| goto.sample.is_none() && goto.dispatch == DispatchRef::Name(name.clone()));
+        let dispatch = if is_unique && named { DispatchRef::Name(name.clone()) } else { DispatchRef::Number(id.index) };
         let sample =
             self.sample.zip(self.shown.as_ref()).map(|(sample, shown)| navigate::position(sample, shown.dispatch.grid));
-        Some(Goto { dispatch: DispatchRef::Name(name), sample })
+        Some(Goto { dispatch, sample })
     }
 
     /// The file of the selected dispatch.

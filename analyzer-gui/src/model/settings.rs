@@ -38,6 +38,8 @@ pub struct Settings {
     pub overlay: bool,
     /// Whether the neighbourhood of the pointer is shown.
     pub lens: bool,
+    /// Whether legends are shown in images.
+    pub legend: bool,
 }
 
 impl Default for Settings {
@@ -54,6 +56,7 @@ impl Default for Settings {
             metric: Metric::Ulp,
             overlay: true,
             lens: false,
+            legend: true,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Zoom and pan of an image in a rectangle of the window.
 
+use std::{fmt, str::FromStr};
+
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 /// Which part of an image is seen, in texels; independent of the window, so that views share it.
@@ -14,6 +16,35 @@ pub struct Viewport {
 impl Default for Viewport {
     fn default() -> Self {
         Self { centre: Pos2::ZERO, zoom: None }
+    }
+}
+
+/// `X,Y@ZOOM`: the texel coordinate in the middle and the points a texel; `fit` when the whole image is seen.
+impl fmt::Display for Viewport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.zoom {
+            Some(zoom) => write!(f, "{},{}@{zoom}", self.centre.x, self.centre.y),
+            None => f.write_str("fit"),
+        }
+    }
+}
+
+/// As it is displayed.
+impl FromStr for Viewport {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parse = || {
+            let (place, zoom) = text.split_once('@')?;
+            let (x, y) = place.split_once(',')?;
+            let number = |text: &str| text.trim().parse::<f32>().ok().filter(|n| n.is_finite());
+            let zoom = number(zoom).filter(|zoom| ZOOM_RANGE.contains(zoom))?;
+            Some(Self { centre: pos2(number(x)?, number(y)?), zoom: Some(zoom) })
+        };
+        if text == "fit" {
+            return Ok(Self::default());
+        }
+        parse().ok_or_else(|| format!("{text:?} is no place, expected fit or X,Y@ZOOM with a zoom from 1/512 to 512"))
     }
 }
 
@@ -162,6 +193,21 @@ mod tests {
         viewport.reveal([500, 3], [512, 512], VIEW);
         let [first, end] = viewport.visible([512, 512], VIEW);
         assert!((first[0]..end[0]).contains(&500) && (first[1]..end[1]).contains(&3), "{first:?} {end:?}");
+    }
+
+    #[test]
+    fn a_place_is_read_back_from_its_text() {
+        let mut viewport = Viewport::default();
+        viewport.zoom_about(7.3, pos2(180.0, 120.0), [400, 200], VIEW);
+        let mut outside = Viewport::default();
+        outside.zoom_about(0.25, VIEW.max, [400, 200], VIEW);
+        assert!(outside.centre.x < 0.0, "the middle of the view can lie beside the image");
+        for viewport in [viewport, outside, Viewport::default()] {
+            assert_eq!(viewport.to_string().parse(), Ok(viewport));
+        }
+        for bad in ["", "1,2", "1@2", "1,2@0", "1,2@inf", "1,2@1000", "NaN,2@1", "1,2@-1"] {
+            assert!(bad.parse::<Viewport>().is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::{
     path::{Path as FilePath, PathBuf},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, Sender, channel},
     },
     thread,
@@ -25,8 +26,12 @@ use super::{
     edits::Edits,
     evaluate::{self, Progress},
     outcome::{Outcome, Sizes, Summary, number_of},
+    stamp::{Change, Stamp},
     stats::Stats,
 };
+
+/// How often open files are looked at.
+const WATCHED_EVERY: Duration = Duration::from_secs(1);
 
 /// Time for one slab, after which its evaluation is a timeout.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -72,6 +77,8 @@ pub struct Loaded {
 pub struct Opened {
     /// The file or folder.
     pub path: PathBuf,
+    /// The file as it was when it was opened.
+    pub stamp: Stamp,
     /// The trace, or why it can't be opened.
     pub result: Result<(Arc<Source>, Vec<Head>), String>,
 }
@@ -97,15 +104,23 @@ pub enum Report {
     Evaluated(ResultKey, Box<Outcome>),
     /// An evaluation ended for the list.
     Summarised(ResultKey, Summary),
-    /// The causes of a result were looked for.
-    Explained(ResultKey, Result<Arc<Causes>, String>),
+    /// The causes of a result were looked for; `None` when the search was given up.
+    Explained(ResultKey, Option<Result<Arc<Causes>, String>>),
+    /// An open file is not what it was.
+    Changed(PathBuf, Change),
+    /// A file was written, or why not; `None` when it was given up.
+    Exported(Option<Result<PathBuf, String>>),
 }
 
-/// One task.
-enum Task {
-    Open(PathBuf),
-    Evaluate { key: ResultKey, source: Arc<Source>, keep: bool },
+/// An evaluation.
+struct Task {
+    key: ResultKey,
+    source: Arc<Source>,
+    keep: bool,
 }
+
+/// Writes a file and returns its path; `None` when the flag was set before it was done.
+pub type Export = Box<dyn FnOnce(&AtomicBool) -> Option<Result<PathBuf, String>> + Send>;
 
 /// A result whose causes are looked for.
 pub struct ExplainTask {
@@ -120,6 +135,8 @@ pub struct ExplainTask {
 #[derive(Default)]
 struct Queue {
     opening: VecDeque<PathBuf>,
+    /// Files whose changes are looked for.
+    watched: Vec<(PathBuf, Stamp)>,
     /// What the user waits for.
     wanted: Option<(ResultKey, Arc<Source>)>,
     /// What the list asks for.
@@ -128,7 +145,8 @@ struct Queue {
     running: Option<(ResultKey, bool, Arc<Progress>)>,
     opening_now: bool,
     explaining: Option<ExplainTask>,
-    explaining_now: Option<ResultKey>,
+    explaining_now: Option<(ResultKey, Arc<AtomicBool>)>,
+    exporting: Option<Arc<AtomicBool>>,
     forget_executors: bool,
     quit: bool,
 }
@@ -148,10 +166,12 @@ impl Shared {
 /// Called when there is something new to show.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
-/// The handle of the worker threads: one opens and evaluates, one looks for causes. Dropping it ends them after the slab, and
-/// the search, that they are at.
+/// The handle of the worker threads: one opens and watches files, one evaluates, one looks for causes, and one writes a file
+/// when that is asked for. Dropping it ends them after the slab that they are at.
 pub struct Worker {
     shared: Arc<Shared>,
+    sender: Sender<Report>,
+    wake: Wake,
     reports: Receiver<Report>,
     threads: Vec<thread::JoinHandle<()>>,
 }
@@ -168,24 +188,96 @@ impl Worker {
             let (shared, sender, wake) = (shared.clone(), sender.clone(), wake.clone());
             move || explain(&shared, &sender, &wake)
         })?;
-        let evaluate = thread::Builder::new().name("evaluate".to_owned()).spawn({
-            let shared = shared.clone();
-            move || Thread { shared, sender, wake, executors: HashMap::new() }.work()
+        let open = thread::Builder::new().name("open".to_owned()).spawn({
+            let opener = Opener { shared: shared.clone(), sender: sender.clone(), wake: wake.clone() };
+            move || opener.work()
         })?;
-        Ok(Self { shared, reports, threads: vec![explain, evaluate] })
+        let evaluate = thread::Builder::new().name("evaluate".to_owned()).spawn({
+            let (shared, sender, wake) = (shared.clone(), sender.clone(), wake.clone());
+            move || Evaluator { shared, sender, wake, executors: HashMap::new() }.work()
+        })?;
+        Ok(Self { shared, sender, wake, reports, threads: vec![open, explain, evaluate] })
     }
 
-    /// Asks for the causes of a result. A search that has not begun is replaced.
+    /// Asks for the causes of a result. A search for another result is given up.
     pub fn explain(&self, task: ExplainTask) {
-        self.shared.lock().explaining = Some(task);
+        let mut queue = self.shared.lock();
+        match &queue.explaining_now {
+            Some((key, stop)) if *key == task.key && !stop.load(Ordering::Relaxed) => return,
+            Some((_, stop)) => stop.store(true, Ordering::Relaxed),
+            None => {}
+        }
+        queue.explaining = Some(task);
         self.shared.changed.notify_all();
+    }
+
+    /// Gives the search for causes up.
+    pub fn cancel_explaining(&self) {
+        let mut queue = self.shared.lock();
+        queue.explaining = None;
+        if let Some((_, stop)) = &queue.explaining_now {
+            stop.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Whether the causes of a result are being looked for.
     #[must_use]
     pub fn is_explaining(&self, key: &ResultKey) -> bool {
         let queue = self.shared.lock();
-        queue.explaining.as_ref().is_some_and(|task| task.key == *key) || queue.explaining_now.as_ref() == Some(key)
+        let running = |(now, stop): &(ResultKey, Arc<AtomicBool>)| now == key && !stop.load(Ordering::Relaxed);
+        queue.explaining.as_ref().is_some_and(|task| task.key == *key)
+            || queue.explaining_now.as_ref().is_some_and(running)
+    }
+
+    /// Writes a file in a thread of its own; one file at a time. Returns whether it was begun.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn export(&mut self, export: Export) -> std::io::Result<bool> {
+        let stop = {
+            let mut queue = self.shared.lock();
+            if queue.exporting.is_some() {
+                return Ok(false);
+            }
+            queue.exporting.insert(Arc::default()).clone()
+        };
+        let (shared, sender, wake) = (self.shared.clone(), self.sender.clone(), self.wake.clone());
+        let spawned = thread::Builder::new().name("export".to_owned()).spawn(move || {
+            let done = export(&stop);
+            // The receiver is gone only while the window closes.
+            drop(sender.send(Report::Exported(done)));
+            shared.lock().exporting = None;
+            wake();
+        });
+        match spawned {
+            Ok(thread) => {
+                self.threads.retain(|thread| !thread.is_finished());
+                self.threads.push(thread);
+                Ok(true)
+            }
+            Err(error) => {
+                self.shared.lock().exporting = None;
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether a file is being written.
+    #[must_use]
+    pub fn is_exporting(&self) -> bool {
+        self.shared.lock().exporting.is_some()
+    }
+
+    /// Gives up the file that is being written.
+    pub fn cancel_export(&self) {
+        if let Some(stop) = &self.shared.lock().exporting {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Replaces the files whose changes are reported, once each.
+    pub fn watch(&self, files: Vec<(PathBuf, Stamp)>) {
+        self.shared.lock().watched = files;
     }
 
     /// Asks for the traces under a path.
@@ -266,6 +358,7 @@ impl Worker {
             && queue.running.is_none()
             && queue.explaining.is_none()
             && queue.explaining_now.is_none()
+            && queue.exporting.is_none()
     }
 
     /// Whether traces are being opened.
@@ -290,6 +383,10 @@ impl Drop for Worker {
             if let Some((.., progress)) = &queue.running {
                 progress.cancel();
             }
+            let searching = queue.explaining_now.as_ref().map(|(_, stop)| stop);
+            for stop in searching.into_iter().chain(&queue.exporting) {
+                stop.store(true, Ordering::Relaxed);
+            }
         }
         self.shared.changed.notify_all();
         for thread in self.threads.drain(..) {
@@ -302,22 +399,25 @@ impl Drop for Worker {
 /// Looks for causes until the end.
 fn explain(shared: &Shared, sender: &Sender<Report>, wake: &Wake) {
     loop {
-        let ExplainTask { key, outcome, sides } = {
+        let (ExplainTask { key, outcome, sides }, stop) = {
             let mut queue = shared.lock();
             loop {
                 if queue.quit {
                     return;
                 }
                 if let Some(task) = queue.explaining.take() {
-                    queue.explaining_now = Some(task.key.clone());
-                    break task;
+                    let stop = Arc::new(AtomicBool::new(false));
+                    queue.explaining_now = Some((task.key.clone(), stop.clone()));
+                    break (task, stop);
                 }
                 queue = shared.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
             }
         };
         let found = match &outcome.words {
-            None => Err("there is no result".to_owned()),
-            Some(words) => Causes::of(&outcome.dispatch, words, &sides).map(Arc::new),
+            None => Some(Err("there is no result".to_owned())),
+            Some(words) => {
+                Causes::of(&outcome.dispatch, words, &sides, &stop).map(|found| found.map(Arc::new)).transpose()
+            }
         };
         // The receiver is gone only while the window closes.
         drop(sender.send(Report::Explained(key, found)));
@@ -326,53 +426,52 @@ fn explain(shared: &Shared, sender: &Sender<Report>, wake: &Wake) {
     }
 }
 
-struct Thread {
+/// Opens traces and looks for changes of those that are open.
+struct Opener {
     shared: Arc<Shared>,
     sender: Sender<Report>,
     wake: Wake,
-    executors: HashMap<ExecutorChoice, Result<Box<dyn Executor>, ExecuteError>>,
 }
 
-impl Thread {
-    fn work(mut self) {
-        while let Some(task) = self.next() {
-            match task {
-                Task::Open(path) => {
+impl Opener {
+    fn work(self) {
+        loop {
+            let path = {
+                let mut queue = self.shared.lock();
+                loop {
+                    if queue.quit {
+                        return;
+                    }
+                    if let Some(path) = queue.opening.pop_front() {
+                        queue.opening_now = true;
+                        break Some(path);
+                    }
+                    let (found, waited) =
+                        self.shared.changed.wait_timeout(queue, WATCHED_EVERY).unwrap_or_else(PoisonError::into_inner);
+                    queue = found;
+                    if waited.timed_out() {
+                        break None;
+                    }
+                }
+            };
+            match path {
+                Some(path) => {
                     self.open(&path);
                     self.shared.lock().opening_now = false;
+                    (self.wake)();
                 }
-                Task::Evaluate { key, source, keep } => {
-                    let progress = self.shared.lock().running.as_ref().map(|(.., progress)| progress.clone());
-                    if let Some(progress) = progress {
-                        self.evaluate(&key, &source, keep, &progress);
-                    }
-                    self.shared.lock().running = None;
-                }
+                None => self.watch(),
             }
-            (self.wake)();
         }
     }
 
-    /// Waits for the next task; `None` at the end.
-    fn next(&mut self) -> Option<Task> {
-        let mut queue = self.shared.lock();
-        loop {
-            if queue.quit {
-                return None;
+    fn watch(&self) {
+        let watched = self.shared.lock().watched.clone();
+        for (path, stamp) in watched {
+            if let Some(change) = stamp.change(&path) {
+                self.shared.lock().watched.retain(|(known, _)| *known != path);
+                self.report(Report::Changed(path, change));
             }
-            if std::mem::take(&mut queue.forget_executors) {
-                self.executors.clear();
-            }
-            if let Some(path) = queue.opening.pop_front() {
-                queue.opening_now = true;
-                return Some(Task::Open(path));
-            }
-            let wanted = queue.wanted.take().map(|task| (task, true));
-            if let Some(((key, source), keep)) = wanted.or_else(|| queue.list.pop_front().map(|task| (task, false))) {
-                queue.running = Some((key.clone(), keep, Arc::default()));
-                return Some(Task::Evaluate { key, source, keep });
-            }
-            queue = self.shared.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -386,20 +485,68 @@ impl Thread {
         let found = match find_traces(path) {
             Ok(found) => found,
             Err(error) => {
-                let result = Err(error.to_string());
-                self.report(Report::Opened(Opened { path: path.to_owned(), result }));
+                let (stamp, result) = (Stamp::of(path), Err(error.to_string()));
+                self.report(Report::Opened(Opened { path: path.to_owned(), stamp, result }));
                 let last = self.shared.lock().opening.is_empty();
                 return self.report(Report::Searched { path: path.to_owned(), found: 1, last });
             }
         };
         let count = found.len();
         for trace in found {
+            if self.shared.lock().quit {
+                return;
+            }
+            // Before the file is read, so that a change while it is read is found.
+            let stamp = Stamp::of(&trace);
             let result = open(&trace).map(|source| (heads(&source), Arc::new(source)));
             let result = result.map(|(heads, source)| (source, heads)).map_err(|error| error.to_string());
-            self.report(Report::Opened(Opened { path: trace, result }));
+            self.report(Report::Opened(Opened { path: trace, stamp, result }));
         }
         let last = self.shared.lock().opening.is_empty();
         self.report(Report::Searched { path: path.to_owned(), found: count, last });
+    }
+}
+
+struct Evaluator {
+    shared: Arc<Shared>,
+    sender: Sender<Report>,
+    wake: Wake,
+    executors: HashMap<ExecutorChoice, Result<Box<dyn Executor>, ExecuteError>>,
+}
+
+impl Evaluator {
+    fn work(mut self) {
+        while let Some((Task { key, source, keep }, progress)) = self.next() {
+            self.evaluate(&key, &source, keep, &progress);
+            self.shared.lock().running = None;
+            (self.wake)();
+        }
+    }
+
+    /// Waits for the next task; `None` at the end.
+    fn next(&mut self) -> Option<(Task, Arc<Progress>)> {
+        let mut queue = self.shared.lock();
+        loop {
+            if queue.quit {
+                return None;
+            }
+            if std::mem::take(&mut queue.forget_executors) {
+                self.executors.clear();
+            }
+            let wanted = queue.wanted.take().map(|task| (task, true));
+            if let Some(((key, source), keep)) = wanted.or_else(|| queue.list.pop_front().map(|task| (task, false))) {
+                let progress = Arc::<Progress>::default();
+                queue.running = Some((key.clone(), keep, progress.clone()));
+                return Some((Task { key, source, keep }, progress));
+            }
+            queue = self.shared.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn report(&self, report: Report) {
+        // The receiver is gone only while the window closes.
+        drop(self.sender.send(report));
+        (self.wake)();
     }
 
     fn evaluate(&mut self, key: &ResultKey, source: &Source, keep: bool, progress: &Progress) {
@@ -444,7 +591,7 @@ impl Thread {
                 {
                     let oracle = Profile::by_name(&source.oracle().profile);
                     let sides = Sides { path: choice.path, profile, oracle };
-                    let found = Causes::of(&outcome.dispatch, words, &sides).ok();
+                    let found = Causes::of(&outcome.dispatch, words, &sides, progress.stop()).ok().flatten();
                     outcome.summary.cause = found.and_then(|causes| causes.main().map(str::to_owned));
                 }
                 self.report(Report::Summarised(key.clone(), outcome.summary));

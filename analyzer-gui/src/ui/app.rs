@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
+use clap::ValueEnum as _;
 use egui::{CentralPanel, Key, Modifiers, Panel, Ui};
 use egui_tiles::Tree;
 
@@ -18,12 +19,12 @@ use super::{
     tile_store::TileStore,
     top_bar::{self, TopBar, TopRequest},
     view_bar,
-    view_state::{ViewKind, ViewState},
+    view_state::{RangeMode, ViewKind, ViewState},
 };
 use crate::{
     args::{Args, Theme},
     model::{
-        choice::ProfileChoice,
+        choice::{ExecutorChoice, ProfileChoice},
         export, fields,
         goto::{Goto, parse_sample},
         navigate::{self, Layout, Order, Step},
@@ -61,7 +62,13 @@ pub struct AnalyzerApp {
     /// Fields to be set once the first dispatch is there.
     pending_fields: Vec<String>,
     close_up: bool,
+    /// Arguments about how images are shown, until the first dispatch is there.
+    pending_view: Option<Box<Args>>,
     show: Vec<Pane>,
+    /// The tile that takes the room of all.
+    maximised: Option<Pane>,
+    /// The tile under the pointer.
+    pointed: Option<Pane>,
     screenshot: Option<Screenshot>,
     bench: Option<Bench>,
     last_outcome: Option<u64>,
@@ -101,11 +108,17 @@ impl AnalyzerApp {
         if let Some(profile) = &args.profile {
             choice.profile = ProfileChoice::Named(profile.clone());
         }
+        if let Some(executor) = &args.executor {
+            choice.executor = executor.clone();
+        }
+        choice.strict |= args.strict;
         settings.set_choice(&choice);
         settings.metric = args.metric.unwrap_or(settings.metric);
         match args.theme {
             Some(Theme::Dark) => ctx.set_theme(egui::ThemePreference::Dark),
             Some(Theme::Light) => ctx.set_theme(egui::ThemePreference::Light),
+            // What egui stores by itself is forgotten as well. A test has set its own.
+            None if args.fresh && creation.storage.is_some() => ctx.set_theme(egui::ThemePreference::System),
             None => {}
         }
         let mut session = Session::new(choice, wake.clone())?;
@@ -133,7 +146,10 @@ impl AnalyzerApp {
             dialog: None,
             pending_fields: args.set.clone(),
             close_up: args.close_up,
+            pending_view: Some(Box::new(args.clone())),
             show: args.show.clone(),
+            maximised: args.maximise,
+            pointed: None,
             screenshot: args.screenshot.clone().map(|path| Screenshot {
                 path,
                 settled: 0,
@@ -209,8 +225,11 @@ impl AnalyzerApp {
             self.messages_ui(ui);
             ui.add_space(2.0);
         });
-        if self.session.traces().is_empty() {
-            CentralPanel::default().show(ui, |ui| self.empty_ui(ui));
+        if !self.session.has_traces() {
+            CentralPanel::default().show(ui, |ui| {
+                list_panel::broken_ui(ui, &mut self.session);
+                self.empty_ui(ui);
+            });
         } else {
             Panel::left("list").default_size(280.0).min_size(180.0).show(ui, |ui| {
                 ui.add_space(4.0);
@@ -245,6 +264,16 @@ impl AnalyzerApp {
         }
         if let Some(shown) = self.session.shown() {
             self.view.follow(shown);
+            if let Some(args) = self.pending_view.take() {
+                self.view.channels = args.channels;
+                self.view.range = args.range.unwrap_or(self.view.range);
+                self.view.viewport = args.at.unwrap_or(self.view.viewport);
+                self.view.texture_viewport = args.texture_at.unwrap_or(self.view.texture_viewport);
+                self.view.texture_at = args.texture.map_or(self.view.texture_at, |at| at.0);
+                if let Some(slice) = args.slice {
+                    self.session.set_slice(slice);
+                }
+            }
         }
         // With a result in sight and --close-up, the selected sample is shown enlarged; without one, the first that differs.
         let outcome = self.session.outcome().map(|(_, serial)| serial);
@@ -270,9 +299,8 @@ impl AnalyzerApp {
 
     /// Shows the part of the texture that the selected sample reads.
     fn reveal_taps(&mut self, close_up: bool) {
-        let Some((info, _)) = self.session.sample_info() else { return };
-        let heaviest = info.taps.iter().filter(|tap| tap.texel.is_some()).max_by(|a, b| a.weight.total_cmp(&b.weight));
-        if let Some((level, [x, y, slice])) = heaviest.and_then(|tap| Some((tap.level, tap.texel?))) {
+        let heaviest = self.session.sample_view().and_then(|view| view.info.heaviest_tap());
+        if let Some((level, [x, y, slice])) = heaviest {
             self.view.texture_at = [level, slice];
             if close_up {
                 self.view.texture_viewport.close_up([x, y]);
@@ -349,7 +377,8 @@ impl AnalyzerApp {
             [(Key::PageDown, Step::Next), (Key::J, Step::Next), (Key::PageUp, Step::Previous), (Key::K, Step::Previous)]
         {
             if pressed(Modifiers::NONE, key) {
-                self.session.step_row(&self.list.filter, self.list.only, self.settings.sort, step);
+                self.list.query.sort = self.settings.sort;
+                self.session.step_row(&self.list.query, step);
             }
         }
         for (key, channels) in [
@@ -377,6 +406,9 @@ impl AnalyzerApp {
         }
         if pressed(Modifiers::NONE, Key::S) {
             self.view.split = if self.view.split.is_some() { None } else { Some(0.5) };
+        }
+        if pressed(Modifiers::NONE, Key::M) {
+            self.maximised = if self.maximised.is_some() { None } else { self.pointed };
         }
         if pressed(Modifiers::NONE, Key::L) {
             self.settings.lens = !self.settings.lens;
@@ -422,23 +454,10 @@ impl AnalyzerApp {
             }
             TopRequest::CloseAll => self.session.close_all(),
             TopRequest::Export => self.export.show_for(What::Png),
-            TopRequest::ResetLayout => self.tree = panes::default_tree(),
+            TopRequest::ResetLayout => (self.tree, self.maximised) = (panes::default_tree(), None),
             TopRequest::Keys => self.keys_shown = true,
             TopRequest::CopyLink => {
-                if let (Some(path), Some(place)) = (self.session.selected_path(), self.session.place()) {
-                    let choice = self.session.choice();
-                    let mut link = format!(
-                        "analyzer-gui {} --goto {} --path {}",
-                        quoted(&path.display().to_string()),
-                        quoted(&place.to_string()),
-                        choice.path
-                    );
-                    if let ProfileChoice::Named(name) = &choice.profile {
-                        link += &format!(" --profile {name}");
-                    }
-                    if let Some(shown) = self.session.shown() {
-                        link += &fields::settings_text(&shown.recorded, &self.session.edits());
-                    }
+                if let Some(link) = self.link() {
                     ctx.copy_text(link.clone());
                     self.session.note(format!("Copied: {link}"));
                 }
@@ -446,6 +465,59 @@ impl AnalyzerApp {
             TopRequest::Reveal => self.reveal(),
             TopRequest::Goto => self.go_to_text(),
         }
+    }
+
+    /// The command that opens exactly this view.
+    #[must_use]
+    pub fn link(&self) -> Option<String> {
+        let (path, place) = (self.session.selected_path()?, self.session.place()?);
+        let shown = self.session.shown()?;
+        let choice = self.session.choice();
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let mut words = vec!["analyzer-gui".to_owned(), path.display().to_string()];
+        let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        add("--goto", place.to_string());
+        add("--path", choice.path.to_string());
+        if let ProfileChoice::Named(name) = &choice.profile {
+            add("--profile", name.clone());
+        }
+        if choice.path.needs_executor() && choice.executor != ExecutorChoice::Auto {
+            add("--executor", choice.executor.to_string());
+        }
+        add("--metric", self.settings.metric.to_possible_value()?.get_name().to_owned());
+        if let Some(channels) = self.view.channels {
+            add("--channels", channels.name().to_lowercase());
+        }
+        if self.view.range != RangeMode::PRESETS[0].1 {
+            add("--range", self.view.range.to_string());
+        }
+        if self.session.slice() != 0 {
+            add("--slice", self.session.slice().to_string());
+        }
+        for (name, viewport) in [("--at", self.view.viewport), ("--texture-at", self.view.texture_viewport)] {
+            if viewport.zoom.is_some() {
+                add(name, viewport.to_string());
+            }
+        }
+        if self.view.texture_at != [0, 0] {
+            add("--texture", self.view.texture_at.map(|n| n.to_string()).join(","));
+        }
+        let in_front = self.tree.active_tiles();
+        for pane in [Pane::Difference, Pane::Spirv] {
+            if self.tree.tiles.find_pane(&pane).is_some_and(|id| in_front.contains(&id)) {
+                add("--show", pane.to_possible_value()?.get_name().to_owned());
+            }
+        }
+        if let Some(pane) = self.maximised {
+            add("--maximise", pane.to_possible_value()?.get_name().to_owned());
+        }
+        for setting in fields::settings(&shown.recorded, &self.session.edits()) {
+            add("--set", setting);
+        }
+        if choice.strict {
+            words.push("--strict".to_owned());
+        }
+        Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
     }
 
     fn go_to_text(&mut self) {
@@ -456,6 +528,7 @@ impl AnalyzerApp {
                 Some(index) => {
                     self.session.select_sample(Some(index));
                     self.reveal();
+                    self.top.goto.clear();
                 }
                 None => self
                     .session
@@ -468,12 +541,13 @@ impl AnalyzerApp {
                 self.session.goto_open(goto);
                 self.reveal();
             }
-            Err(error) => self.session.complain(&error),
+            Err(error) => return self.session.complain(&error),
         }
+        self.top.goto.clear();
     }
 
     fn messages_ui(&mut self, ui: &mut Ui) {
-        let mut dismissed = None;
+        let (mut dismissed, mut reload) = (None, None);
         let messages = self.session.messages();
         for (at, message) in messages.iter().enumerate().rev().take(4) {
             ui.horizontal_wrapped(|ui| {
@@ -481,11 +555,19 @@ impl AnalyzerApp {
                 if button.clicked() {
                     dismissed = Some(at);
                 }
+                if let Some(path) = &message.reload
+                    && ui.small_button("Open again").clicked()
+                {
+                    reload = Some((at, path.clone()));
+                }
                 let colour = if message.is_error { ui.visuals().error_fg_color } else { ui.visuals().text_color() };
                 ui.colored_label(colour, &message.text);
             });
         }
-        if let Some(at) = dismissed {
+        if let Some((at, path)) = reload {
+            self.session.dismiss(at);
+            self.session.open(path);
+        } else if let Some(at) = dismissed {
             self.session.dismiss(at);
         }
     }
@@ -537,10 +619,15 @@ impl AnalyzerApp {
             spirv: &mut self.spirv,
             steps: &mut self.steps,
             hovered: None,
+            pointed: None,
             requests: &mut requests,
         };
-        self.tree.ui(&mut panes, ui);
-        let hovered = panes.hovered;
+        match self.maximised {
+            Some(pane) => panes.maximised_ui(ui, pane),
+            None => self.tree.ui(&mut panes, ui),
+        }
+        let (hovered, pointed) = (panes.hovered, panes.pointed);
+        self.pointed = pointed;
         if hovered != self.view.hovered {
             ui.ctx().request_repaint();
         }
@@ -551,6 +638,7 @@ impl AnalyzerApp {
             match request {
                 Request::Export(what) => self.export.show_for(what),
                 Request::Explain => self.session.explain_shown(),
+                Request::Maximise(pane) => self.maximised = if self.maximised.is_none() { Some(pane) } else { None },
                 Request::Cause(cause) => {
                     self.settings.order = Order::Cause;
                     self.session.choose_cause(cause);
@@ -701,7 +789,10 @@ fn values_line(dispatch: &capture_format::Dispatch, outcome: Option<&Outcome>, a
             (Some(g), Some(e)) if g == e => format!("   {name} {} {}", word(g), decimal(g, number)),
             (Some(g), Some(e)) => {
                 let distance = difference.filter(|d| d.channels >> c & 1 == 1).map(|d| d.distances[c]);
-                let distance = distance.map_or(String::new(), |d| format!(" {} ULP", ulp(d)));
+                let distance = distance.map_or(String::new(), |d| match d {
+                    0 => " sign of zero".to_owned(),
+                    d => format!(" {} ULP", ulp(d)),
+                });
                 format!(
                     "   {name} got {} {} expected {} {}{distance}",
                     word(g),
@@ -731,6 +822,7 @@ fn keys_ui(ui: &mut Ui) {
             ("B, S", "blink, split"),
             ("L", "lens"),
             (", .", "back and forward in the shader steps"),
+            ("M", "enlarge the tile under the pointer, and back"),
             ("Ctrl+O, Ctrl+E, Ctrl+G", "open, export, go to"),
             ("F5, Esc", "run again, give up"),
         ] {

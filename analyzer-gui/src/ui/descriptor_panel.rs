@@ -1,12 +1,12 @@
 //! T# and S# as bit fields that can be changed.
 
-use capture_format::Shown;
-use egui::{Grid, RichText, ScrollArea, Ui};
+use capture_format::{Dispatch, Shown};
+use egui::{RichText, ScrollArea, Ui};
 use replayer::rules::Profile;
 
 use super::{export_window::What, panes::Request, theme};
 use crate::model::{
-    edits::Descriptor,
+    edits::{Descriptor, Edits},
     fields::{self, FieldRow},
     number::{grouped, word},
     session::Session,
@@ -59,21 +59,14 @@ pub fn descriptors_ui(ui: &mut Ui, session: &mut Session, panel: &mut Descriptor
                 ui.weak(format!("{}: a load has none.", descriptor.name()));
                 continue;
             };
-            ui.add_space(4.0);
-            ui.horizontal(|ui| {
-                ui.strong(descriptor.name());
-                ui.weak(if descriptor == Descriptor::Image { "image" } else { "sampler" });
-            });
-            let text: Vec<String> = words.iter().map(|&bits| word(bits)).collect();
-            for four in text.chunks(4) {
-                ui.label(RichText::new(four.join(" ")).monospace().small());
-            }
-            Grid::new(("fields", descriptor.name())).num_columns(4).striped(true).spacing([6.0, 3.0]).show(ui, |ui| {
-                for row in rows.iter().filter(|row| is_listed(row, panel)) {
-                    if let Some(made) = row_ui(ui, row, profile.as_ref()) {
+            let title = if descriptor == Descriptor::Image { "T#  image" } else { "S#  sampler" };
+            egui::CollapsingHeader::new(RichText::new(title).strong()).default_open(true).show_unindented(ui, |ui| {
+                words_ui(ui, &words, &edits_recorded(&dispatch, descriptor));
+                ui.spacing_mut().item_spacing.y = 1.0;
+                for (n, row) in rows.iter().filter(|row| is_listed(row, panel)).enumerate() {
+                    if let Some(made) = row_ui(ui, row, profile.as_ref(), n) {
                         change = Some((descriptor, row.field, made));
                     }
-                    ui.end_row();
                 }
             });
         }
@@ -119,27 +112,90 @@ fn is_listed(row: &FieldRow, panel: &DescriptorPanel) -> bool {
     named && !(panel.brief && dull)
 }
 
-fn row_ui(ui: &mut Ui, row: &FieldRow, profile: Option<&Profile>) -> Option<Change> {
+/// The words as recorded; none when the dispatch has no such descriptor.
+fn edits_recorded(dispatch: &Dispatch, descriptor: Descriptor) -> Vec<u32> {
+    Edits::default().words(dispatch, descriptor).unwrap_or_default()
+}
+
+/// The raw words, four a line; those that were changed stand out.
+fn words_ui(ui: &mut Ui, words: &[u32], recorded: &[u32]) {
+    let small = egui::FontId::monospace(11.0);
+    for (line, four) in words.chunks(4).enumerate() {
+        let mut job = egui::text::LayoutJob::default();
+        for (n, &bits) in four.iter().enumerate() {
+            let at = line * 4 + n;
+            let changed = recorded.get(at).is_some_and(|&known| known != bits);
+            let colour = if changed { theme::changed(ui.visuals()) } else { ui.visuals().text_color() };
+            let format = egui::TextFormat { font_id: small.clone(), color: colour, ..Default::default() };
+            job.append(&word(bits), if n == 0 { 0.0 } else { 8.0 }, format);
+        }
+        ui.label(job).on_hover_text(format!("word{} to word{}", line * 4, line * 4 + four.len() - 1));
+    }
+}
+
+/// Height of a row of the fields.
+const ROW: f32 = 21.0;
+
+/// One field: its name, its bits, its value to be changed, the way back, and what it drives. Columns have fixed places, so
+/// that nothing is cut off in a narrow panel but the last one.
+fn row_ui(ui: &mut Ui, row: &FieldRow, profile: Option<&Profile>, n: usize) -> Option<Change> {
     let mut change = None;
-    let name = RichText::new(row.field.name).monospace();
-    let name = if row.is_changed() { name.color(theme::changed(ui.visuals())).strong() } else { name };
-    ui.label(name).on_hover_ui(|ui| meaning_ui(ui, row, profile));
-    ui.label(RichText::new(row.field.bits_text()).monospace().weak().small());
-    ui.horizontal(|ui| {
+    let width = ui.available_width();
+    let (rect, _) = ui.allocate_exact_size(egui::vec2(width, ROW), egui::Sense::hover());
+    if n % 2 == 1 {
+        ui.painter().rect_filled(rect, 0.0, ui.visuals().faint_bg_color);
+    }
+    let name_width = (width * 0.37).clamp(104.0, 196.0);
+    let bits_width = 76.0;
+    let revert_width = if row.is_changed() { 54.0 } else { 0.0 };
+    let control_width = (width - name_width - bits_width - revert_width).clamp(60.0, 156.0);
+    let mut at = rect.min;
+    let mut cell = |ui: &mut Ui, width: f32, add: &mut dyn FnMut(&mut Ui)| {
+        let place = egui::Rect::from_min_size(at, egui::vec2(width - 4.0, ROW));
+        at.x += width;
+        if place.right() <= rect.right() + 1.0 && place.width() > 12.0 {
+            let layout = egui::Layout::left_to_right(egui::Align::Center);
+            let builder = egui::UiBuilder::new().max_rect(place).layout(layout).id_salt((row.label(), width as i32));
+            let mut child = ui.new_child(builder);
+            child.shrink_clip_rect(place);
+            add(&mut child);
+        }
+    };
+    let small = |text: &str| RichText::new(text).font(egui::FontId::monospace(11.0));
+    let name = small(row.field.name);
+    let name = if row.is_changed() {
+        name.color(theme::changed(ui.visuals())).strong()
+    } else {
+        name.color(ui.visuals().strong_text_color())
+    };
+    cell(ui, name_width, &mut |ui| {
+        ui.add(egui::Label::new(name.clone()).truncate()).on_hover_ui(|ui| meaning_ui(ui, row, profile));
+    });
+    cell(ui, bits_width, &mut |ui| {
+        ui.add(egui::Label::new(small(&row.field.bits_text()).size(10.0).weak()).truncate());
+    });
+    cell(ui, control_width, &mut |ui| {
         if let Some(value) = control_ui(ui, row) {
             change = Some(Change::Set(value));
         }
     });
     if row.is_changed() {
-        let was = format!("Recorded: {}", row.field.describe(row.recorded));
-        let label = format!("Revert {}", row.label());
-        if ui.small_button("revert").accessible_name(label).on_hover_text(was).clicked() {
-            change = Some(Change::Revert);
-        }
-    } else {
-        let driven: Vec<&str> = row.rules.iter().map(|rule| rule.name()).collect();
-        let text = if driven.len() > 1 { format!("{} +{}", driven[0], driven.len() - 1) } else { driven.join(", ") };
-        ui.label(RichText::new(text).weak().small()).on_hover_ui(|ui| meaning_ui(ui, row, profile));
+        cell(ui, revert_width, &mut |ui| {
+            let was = format!("Recorded: {}", row.field.describe(row.recorded));
+            let label = format!("Revert {}", row.label());
+            if ui.small_button("revert").accessible_name(label).on_hover_text(was).clicked() {
+                change = Some(Change::Revert);
+            }
+        });
+    }
+    let driven: Vec<&str> = row.rules.iter().map(|rule| rule.name()).collect();
+    let text = if driven.len() > 1 { format!("{} +{}", driven[0], driven.len() - 1) } else { driven.join(", ") };
+    let rest = width - name_width - bits_width - revert_width - control_width;
+    if !text.is_empty() && rest > 40.0 {
+        cell(ui, rest, &mut |ui| {
+            ui.add(egui::Label::new(RichText::new(&text).weak().small()).truncate())
+                .on_hover_ui(|ui| meaning_ui(ui, row, profile));
+        });
     }
     change
 }
@@ -171,11 +227,13 @@ fn control_ui(ui: &mut Ui, row: &FieldRow) -> Option<u32> {
     let label = row.label();
     let mut value = row.value;
     let most = row.field.max_value();
+    let width = ui.available_width();
     match row.field.shown {
         Shown::Names(names) => {
             egui::ComboBox::from_id_salt(&label)
-                .selected_text(&row.text)
-                .width(128.0)
+                .selected_text(RichText::new(&row.text).size(12.0))
+                .width(width)
+                .truncate()
                 .show_ui(ui, |ui| {
                     for &(code, name) in names.iter().filter(|(code, _)| *code <= most) {
                         ui.selectable_value(&mut value, code, format!("{code} {name}"));
@@ -193,7 +251,7 @@ fn control_ui(ui: &mut Ui, row: &FieldRow) -> Option<u32> {
             ui.add(egui::DragValue::new(&mut value).range(0..=most).hexadecimal(1, false, false).prefix("0x"))
                 .accessible_name(label);
             if let Some((_, meaning)) = row.text.split_once(" = ") {
-                ui.weak(format!("= {meaning}"));
+                ui.add(egui::Label::new(RichText::new(format!("= {meaning}")).size(12.0).weak()).truncate());
             }
         }
     }

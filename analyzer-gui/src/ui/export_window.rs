@@ -1,6 +1,9 @@
 //! The window that writes files.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
 
 use egui::Ui;
 
@@ -9,10 +12,11 @@ use super::{
     view_state::{ViewKind, ViewState},
 };
 use crate::model::{
-    export::{self, ExportError},
+    export::{self, ExportError, Written},
     raster::Plane,
     session::Session,
     settings::Settings,
+    worker::Export,
 };
 
 /// What is written.
@@ -69,11 +73,13 @@ pub struct ExportWindow {
     view: usize,
 }
 
-const VIEWS: [(ViewKind, &str); 4] = [
-    (ViewKind::Heatmap, "heatmap"),
-    (ViewKind::Difference, "difference"),
-    (ViewKind::Result, "result"),
-    (ViewKind::Oracle, "oracle"),
+/// What a picture can show; `None`: the level and slice of the source texture that is in sight.
+const VIEWS: [(Option<ViewKind>, &str); 5] = [
+    (Some(ViewKind::Heatmap), "heatmap"),
+    (Some(ViewKind::Difference), "difference"),
+    (Some(ViewKind::Result), "result"),
+    (Some(ViewKind::Oracle), "oracle"),
+    (None, "source texture"),
 ];
 
 impl ExportWindow {
@@ -108,7 +114,7 @@ pub fn export_ui(
                 ui.radio_value(&mut window.view, n, *name);
             }
         });
-        ui.weak("One pixel a sample, with the range and channels that are set.");
+        ui.weak("One pixel a sample or texel, with the range and channels that are set.");
     }
     if window.what == What::Case && !session.edits().is_empty() {
         ui.weak("Fields were changed, so the case has no results of the hardware.");
@@ -121,11 +127,15 @@ pub fn export_ui(
         }
     });
     let path = PathBuf::from(window.path.trim());
-    let ready = !path.as_os_str().is_empty() && session.shown().is_some();
+    let folder = matches!(window.what, What::Case | What::SampleCase);
+    if !folder && path.is_file() {
+        ui.weak("The file is there already and will be replaced.");
+    }
+    let ready = !path.as_os_str().is_empty() && session.shown().is_some() && !session.is_exporting();
     if ui.add_enabled(ready, egui::Button::new("Write file")).clicked() {
-        match write(window, session, view, settings, &path) {
-            Ok(path) => {
-                session.note(format!("Wrote {}", path.display()));
+        match job(window, session, view, settings, path) {
+            Ok(export) => {
+                session.export(export);
                 window.open = false;
             }
             Err(error) => session.complain(&error),
@@ -134,40 +144,63 @@ pub fn export_ui(
     ask
 }
 
-fn write(
+/// Writes a file until the flag is set.
+type WriteFile = Box<dyn FnOnce(&Path, &AtomicBool) -> Result<Written, ExportError> + Send>;
+
+/// What writes the file. It holds all it needs, so that it runs in the background.
+fn job(
     window: &ExportWindow,
     session: &Session,
     view: &ViewState,
     settings: &Settings,
-    path: &Path,
-) -> Result<PathBuf, ExportError> {
+    path: PathBuf,
+) -> Result<Export, ExportError> {
     let shown = session.shown().ok_or(ExportError::Nothing("no dispatch is shown"))?;
-    let outcome = session.outcome().map(|(outcome, _)| outcome);
+    let outcome = session.outcome().map(|(outcome, _)| outcome.clone());
     let no_result = ExportError::Nothing("there is no result to export");
     let changed = !session.edits().is_empty();
     let oracle = session.selected_source().map(|source| source.oracle().clone());
     let oracle = oracle.ok_or(ExportError::Nothing("no trace is open"))?;
-    let done = path.to_owned();
-    match window.what {
+    let (dispatch, number, slice) = (shown.dispatch.clone(), shown.number, session.slice());
+    let target = path.clone();
+    let file = |write: WriteFile| -> Export {
+        Box::new(move |stop| match write(&target, stop) {
+            Ok(Written::Whole) => Some(Ok(target)),
+            Ok(Written::GivenUp) => None,
+            Err(error) => Some(Err(error.to_string())),
+        })
+    };
+    Ok(match window.what {
         What::Png => {
-            let kind = VIEWS[window.view.min(VIEWS.len() - 1)].0;
-            let picture =
-                view.picture(session, kind, settings.metric, settings.overlay).map_err(ExportError::Nothing)?;
-            export::png(&picture, path).map(|()| done)
+            let picture = match VIEWS[window.view.min(VIEWS.len() - 1)].0 {
+                Some(kind) => view
+                    .picture(session, kind, settings.metric, settings.overlay)
+                    .map_err(|reason| ExportError::Unseen(reason.to_owned()))?,
+                None => view.texture_picture(session, settings.overlay).map_err(ExportError::Unseen)?,
+            };
+            file(Box::new(move |path, stop| export::png(&picture, path, stop)))
         }
         What::ExrResult => {
-            let plane = Plane::Got(outcome.ok_or(no_result)?.clone());
-            export::exr(&plane, session.slice(), shown.number, path).map(|()| done)
+            let plane = Plane::Got(outcome.ok_or(no_result)?);
+            file(Box::new(move |path, stop| export::exr(&plane, slice, number, path, stop)))
         }
         What::ExrOracle => {
-            let plane = Plane::Expected(shown.dispatch.clone());
-            export::exr(&plane, session.slice(), shown.number, path).map(|()| done)
+            let plane = Plane::Expected(dispatch);
+            file(Box::new(move |path, stop| export::exr(&plane, slice, number, path, stop)))
         }
-        What::Csv => export::csv(outcome.ok_or(no_result)?, path).map(|()| done),
-        What::Case => export::case(&shown.dispatch, &oracle, changed, path),
+        What::Csv => {
+            let outcome = outcome.ok_or(no_result)?;
+            file(Box::new(move |path, stop| export::csv(&outcome, path, stop)))
+        }
+        What::Case => {
+            Box::new(move |_| Some(export::case(&dispatch, &oracle, changed, &path).map_err(|error| error.to_string())))
+        }
         What::SampleCase => {
             let sample = session.sample().ok_or(ExportError::Nothing("no sample is selected"))?;
-            export::sample_case(&shown.dispatch, &oracle, changed, sample, path)
+            Box::new(move |_| {
+                let written = export::sample_case(&dispatch, &oracle, changed, sample, &path);
+                Some(written.map_err(|error| error.to_string()))
+            })
         }
-    }
+    })
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use egui::{
-    Align2, Color32, CornerRadius, FontId, Painter, PointerButton, Pos2, Rect, Role, Sense, Shape, Stroke, StrokeKind,
-    Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, CornerRadius, FontId, Painter, PointerButton, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, pos2, vec2,
 };
 
 use super::{theme, tile_store::TileStore};
 use crate::model::{
     colour,
-    raster::{Content, Metric, Picture},
+    raster::{Content, Picture},
     viewport::Viewport,
 };
 
@@ -21,7 +21,13 @@ const GRID_FROM: f32 = 9.0;
 const NUMBERS_FROM: f32 = 42.0;
 
 /// Texels that a lens shows along each axis.
-const LENS: i64 = 9;
+const LENS: i64 = 7;
+
+/// Smallest text in texels, in points.
+const SMALLEST_TEXT: f32 = 9.0;
+
+/// Width of a character of the monospaced font, as a part of its height.
+const CHARACTER: f32 = 0.602;
 
 /// A texel that is marked.
 #[derive(Clone, Debug)]
@@ -30,8 +36,8 @@ pub struct Mark {
     pub texel: [u32; 2],
     /// Colour of its frame.
     pub colour: Color32,
-    /// What is written beside it.
-    pub text: String,
+    /// What is written into it: the first of these that fits.
+    pub texts: Vec<String>,
 }
 
 /// What is drawn.
@@ -103,7 +109,7 @@ pub fn image_ui(
         grid(&painter, viewport, size, rect, scale);
     }
     if scale >= NUMBERS_FROM {
-        numbers(&painter, picture, viewport, rect, scale);
+        numbers(&painter, picture, viewport, rect);
     }
     for mark in view.marks {
         mark_texel(&painter, mark, viewport, size, rect);
@@ -122,9 +128,9 @@ pub fn image_ui(
         }
     }
     if view.lens
-        && let Some(texel) = reply.hovered
+        && let (Some(texel), Some(at)) = (reply.hovered, response.hover_pos())
     {
-        lens(&painter, picture, texel, rect);
+        lens(ui, picture, texel, at);
     }
     reply
 }
@@ -193,50 +199,58 @@ fn grid(painter: &Painter, viewport: &Viewport, size: [u32; 2], rect: Rect, scal
     }
 }
 
-fn numbers(painter: &Painter, picture: &Picture, viewport: &Viewport, rect: Rect, scale: f32) {
+fn numbers(painter: &Painter, picture: &Picture, viewport: &Viewport, rect: Rect) {
     let size = picture.size();
     let [first, end] = viewport.visible(size, rect);
     for y in first[1]..end[1] {
         for x in first[0]..end[0] {
-            texel_numbers(painter, picture, [x, y], texel_rect([x, y], viewport, size, rect), scale);
+            let place = texel_rect([x, y], viewport, size, rect);
+            // A number that is cut off reads as another one.
+            if rect.expand(2.0).contains_rect(place) {
+                texel_numbers(painter, picture, [x, y], place);
+            }
         }
     }
 }
 
-fn texel_numbers(painter: &Painter, picture: &Picture, [x, y]: [u32; 2], place: Rect, scale: f32) {
-    let lines = picture.labels(x, y);
-    if lines.is_empty() {
+/// Writes the numbers of a texel into its place: with as many digits as fit, and not at all when too few do.
+fn texel_numbers(painter: &Painter, picture: &Picture, [x, y]: [u32; 2], place: Rect) {
+    let count = picture.labels(x, y, usize::MAX).len();
+    if count == 0 {
         return;
     }
-    let background = picture.draw(0, [x, y], [1, 1])[0];
-    let longest = lines.iter().map(String::len).max().unwrap_or(1).max(5) as f32;
     let is_texture = matches!(picture.content, Content::Texture { .. });
-    let part = if is_texture { 0.7 } else { 0.9 };
-    let height = (scale * part / lines.len() as f32).min(scale * 1.45 / longest).clamp(6.0, 15.0);
-    let colour = colour::readable_on(background);
-    let count = lines.len() as f32;
     // The lower edge of a texel of the source texture is left to the weight of a tap.
-    let place = if is_texture { place.translate(vec2(0.0, -scale * 0.1)) } else { place };
+    let place = if is_texture { place.with_max_y(place.bottom() - place.height() * 0.22) } else { place };
+    let width = place.width() - 5.0;
+    // Six characters are enough for four digits, so more height than leaves room for them is of no use.
+    let height = ((place.height() - 5.0) / count as f32).min((width / (6.0 * CHARACTER)).max(SMALLEST_TEXT)).min(15.0);
+    if height < SMALLEST_TEXT - 0.5 {
+        return;
+    }
+    let lines = picture.labels(x, y, (width / (height * CHARACTER)) as usize);
+    let colour = colour::readable_on(picture.draw(0, [x, y], [1, 1])[0]);
     for (n, line) in lines.iter().enumerate() {
-        let at = place.center() + vec2(0.0, (n as f32 - (count - 1.0) / 2.0) * height * 1.05);
+        let at = place.center() + vec2(0.0, (n as f32 - (count as f32 - 1.0) / 2.0) * height);
         painter.text(at, Align2::CENTER_CENTER, line, FontId::monospace(height), colour);
     }
 }
 
 fn mark_texel(painter: &Painter, mark: &Mark, viewport: &Viewport, size: [u32; 2], rect: Rect) {
     let frame = texel_rect(mark.texel, viewport, size, rect);
-    if frame.width() >= 4.0 {
-        painter.rect_stroke(frame, CornerRadius::ZERO, Stroke::new(3.0, Color32::BLACK), StrokeKind::Outside);
-        painter.rect_stroke(frame, CornerRadius::ZERO, Stroke::new(2.0, mark.colour), StrokeKind::Outside);
-    } else {
-        cross(painter, frame.center(), mark.colour);
+    if frame.width() < 4.0 {
+        return cross(painter, frame.center(), mark.colour);
     }
-    if !mark.text.is_empty() && frame.width() >= 26.0 {
-        let font = FontId::monospace(11.0);
-        let galley = painter.layout_no_wrap(mark.text.clone(), font, mark.colour);
-        let at = pos2(frame.center().x - galley.size().x / 2.0, frame.bottom() - galley.size().y - 1.0);
-        let at = if frame.height() >= 34.0 { at } else { pos2(at.x, frame.bottom() + 2.0) };
-        painter.rect_filled(Rect::from_min_size(at, galley.size()).expand(1.0), 2.0, Color32::from_black_alpha(200));
+    // Inside, so that the frames of neighbours stay apart.
+    painter.rect_stroke(frame, CornerRadius::ZERO, Stroke::new(3.0, Color32::BLACK), StrokeKind::Inside);
+    painter.rect_stroke(frame, CornerRadius::ZERO, Stroke::new(2.0, mark.colour), StrokeKind::Inside);
+    let font = FontId::monospace(10.5);
+    let fits = |text: &&String| text.len() as f32 * font.size * CHARACTER <= frame.width() - 8.0;
+    if let Some(text) = mark.texts.iter().find(fits).filter(|_| frame.height() >= 20.0) {
+        let galley = painter.layout_no_wrap(text.clone(), font.clone(), mark.colour);
+        let at = pos2(frame.center().x - galley.size().x / 2.0, frame.bottom() - galley.size().y - 3.0);
+        let back = Rect::from_min_size(at, galley.size()).expand2(vec2(2.0, 0.0));
+        painter.rect_filled(back, 2.0, Color32::from_black_alpha(210));
         painter.galley(at, galley, mark.colour);
     }
 }
@@ -251,16 +265,22 @@ fn cross(painter: &Painter, at: Pos2, colour: Color32) {
     }
 }
 
-/// The texels around one, enlarged, with their numbers.
-fn lens(painter: &Painter, picture: &Picture, texel: [u32; 2], rect: Rect) {
-    const CELL: f32 = 44.0;
+/// The texels around one, enlarged, with their numbers, beside the pointer and over all tiles.
+fn lens(ui: &Ui, picture: &Picture, texel: [u32; 2], pointer: Pos2) {
+    const CELL: f32 = 48.0;
     let side = CELL * LENS as f32;
-    if rect.width() < side + 24.0 || rect.height() < side + 24.0 {
-        return;
-    }
-    let corner = pos2(rect.right() - side - 10.0, rect.bottom() - side - 10.0);
+    let window = ui.ctx().content_rect().shrink(6.0);
+    // On the side of the pointer where there is room.
+    let beside = |at: f32, low: f32, high: f32| {
+        let start = if at + 22.0 + side <= high { at + 22.0 } else { at - 22.0 - side };
+        start.min(high - side).max(low)
+    };
+    let corner =
+        pos2(beside(pointer.x, window.left(), window.right()), beside(pointer.y, window.top(), window.bottom()));
+    let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Tooltip, egui::Id::unique("lens")));
     let whole = Rect::from_min_size(corner, vec2(side, side));
-    painter.rect_filled(whole.expand(3.0), 3.0, Color32::from_black_alpha(220));
+    painter.rect_filled(whole.expand(4.0), 3.0, Color32::from_gray(14));
+    painter.rect_stroke(whole.expand(4.0), 3.0, Stroke::new(1.0, Color32::from_gray(120)), StrokeKind::Outside);
     let size = picture.size();
     for row in 0..LENS {
         for column in 0..LENS {
@@ -269,97 +289,12 @@ fn lens(painter: &Painter, picture: &Picture, texel: [u32; 2], rect: Rect) {
             if x >= size[0] || y >= size[1] {
                 continue;
             }
-            let cell = Rect::from_min_size(
-                corner + vec2(column as f32 * CELL, row as f32 * CELL),
-                vec2(CELL - 1.0, CELL - 1.0),
-            );
+            let corner = corner + vec2(column as f32 * CELL, row as f32 * CELL);
+            let cell = Rect::from_min_size(corner, vec2(CELL - 1.0, CELL - 1.0));
             painter.rect_filled(cell, CornerRadius::ZERO, picture.draw(0, [x, y], [1, 1])[0]);
-            texel_numbers(painter, picture, [x, y], cell, CELL);
+            texel_numbers(&painter, picture, [x, y], cell);
         }
     }
-    let middle = Rect::from_min_size(corner + vec2(1.0, 1.0) * CELL * (LENS / 2) as f32, vec2(CELL, CELL));
+    let middle = Rect::from_min_size(corner + vec2(1.0, 1.0) * CELL * (LENS / 2) as f32, vec2(CELL - 1.0, CELL - 1.0));
     painter.rect_stroke(middle, CornerRadius::ZERO, Stroke::new(2.0, theme::SELECTED), StrokeKind::Outside);
-}
-
-/// The scale of a picture's colours, in the lower left corner.
-pub fn legend(painter: &Painter, picture: &Picture, rect: Rect) {
-    let (low, high, title) = match &picture.content {
-        Content::Values { .. } | Content::Texture { .. } => (picture.range.low, picture.range.high, "value"),
-        Content::Difference { .. } => (0.0, picture.range.high, "|got - expected|"),
-        Content::Heat { metric, .. } => match metric {
-            Metric::Signed => (-picture.range.high, picture.range.high, "got - expected"),
-            Metric::Ulp => (0.0, picture.range.high, "ULP, logarithmic"),
-            Metric::Absolute => (0.0, picture.range.high, "|got - expected|"),
-            Metric::Relative => (0.0, picture.range.high, "|got - expected| / |expected|"),
-            Metric::Cause => return cause_legend(painter, picture, rect),
-        },
-    };
-    const WIDTH: f32 = 150.0;
-    if rect.width() < WIDTH + 40.0 || rect.height() < 110.0 {
-        return;
-    }
-    let bar = Rect::from_min_size(pos2(rect.left() + 12.0, rect.bottom() - 28.0), vec2(WIDTH, 10.0));
-    let back = Rect::from_min_max(bar.min - vec2(6.0, 18.0), bar.max + vec2(6.0, 18.0));
-    painter.rect_filled(back, 3.0, Color32::from_black_alpha(190));
-    let steps = 50;
-    let mut shapes = Vec::with_capacity(steps);
-    for step in 0..steps {
-        let at = (step as f32 + 0.5) / steps as f32;
-        let fill = match &picture.content {
-            Content::Heat { metric: Metric::Signed, .. } => colour::signed(at * 2.0 - 1.0),
-            Content::Heat { .. } => colour::heat(at),
-            _ => {
-                let grey = colour::srgb_byte_fast(at);
-                Color32::from_gray(grey)
-            }
-        };
-        let x = bar.left() + WIDTH * step as f32 / steps as f32;
-        let part = Rect::from_min_size(pos2(x, bar.top()), vec2(WIDTH / steps as f32 + 0.5, bar.height()));
-        shapes.push(Shape::rect_filled(part, CornerRadius::ZERO, fill));
-    }
-    painter.extend(shapes);
-    let font = FontId::proportional(11.0);
-    let text = |at: Pos2, align, text: String| {
-        painter.text(at, align, text, font.clone(), Color32::from_gray(225));
-    };
-    text(bar.left_top() - vec2(0.0, 3.0), Align2::LEFT_BOTTOM, title.to_owned());
-    text(bar.left_bottom() + vec2(0.0, 3.0), Align2::LEFT_TOP, compact(low));
-    text(bar.right_bottom() + vec2(0.0, 3.0), Align2::RIGHT_TOP, compact(high));
-}
-
-/// The causes with their colours, in the lower left corner.
-fn cause_legend(painter: &Painter, picture: &Picture, rect: Rect) {
-    const SHOWN: usize = 8;
-    let Content::Heat { causes: Some(causes), .. } = &picture.content else { return };
-    let font = FontId::proportional(11.0);
-    let lines: Vec<(Color32, String)> = causes
-        .groups()
-        .take(SHOWN)
-        .enumerate()
-        .map(|(n, (label, samples))| (colour::cause(Some(n)), format!("#{} {samples}  {label}", n + 1)))
-        .collect();
-    let height = 15.0 * lines.len() as f32;
-    if rect.height() < height + 60.0 {
-        return;
-    }
-    let mut at = pos2(rect.left() + 12.0, rect.bottom() - height - 8.0);
-    for (colour, text) in lines {
-        let galley = painter.layout_no_wrap(text, font.clone(), Color32::from_gray(225));
-        let place = Rect::from_min_size(at + vec2(14.0, 0.0), galley.size());
-        painter.rect_filled(place.expand2(vec2(18.0, 1.0)), 2.0, Color32::from_black_alpha(190));
-        painter.rect_filled(Rect::from_min_size(at + vec2(0.0, 2.0), vec2(10.0, 10.0)), 1.0, colour);
-        painter.galley(place.min, galley, Color32::WHITE);
-        at.y += 15.0;
-    }
-}
-
-/// A number of a legend.
-fn compact(value: f32) -> String {
-    if value == 0.0 || (value.fract() == 0.0 && value.abs() < 1e6) {
-        format!("{value}")
-    } else if (1e-3..1e5).contains(&value.abs()) {
-        format!("{value:.4}")
-    } else {
-        format!("{value:.2e}")
-    }
 }

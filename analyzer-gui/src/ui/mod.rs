@@ -2,10 +2,12 @@
 
 pub mod app;
 pub mod bench;
+pub mod causes_panel;
 pub mod descriptor_panel;
 pub mod dialogs;
 pub mod export_window;
 pub mod image_view;
+pub mod legend;
 pub mod list_panel;
 pub mod panes;
 pub mod sample_panel;

@@ -5,14 +5,20 @@ use egui_tiles::{Behavior, SimplificationOptions, Tile, TileId, Tiles, Tree, UiR
 use serde::{Deserialize, Serialize};
 
 use super::{
-    descriptor_panel, image_view,
+    causes_panel, descriptor_panel, image_view,
     image_view::{ImageView, Mark},
-    sample_panel, spirv_panel, step_panel, theme,
+    legend, sample_panel, spirv_panel, step_panel, theme,
     tile_store::TileStore,
-    view_state::{ViewKind, ViewState},
+    view_state::{RangeMode, ViewKind, ViewState},
 };
 use crate::model::{
-    navigate::Layout, outcome::Verdict, raster::Metric, sample::TapInfo, session::Session, settings::Settings,
+    navigate::Layout,
+    number,
+    outcome::Verdict,
+    raster::{Channels, Metric},
+    sample::TapInfo,
+    session::Session,
+    settings::Settings,
 };
 
 /// One tile.
@@ -32,6 +38,8 @@ pub enum Pane {
     Descriptors,
     /// The selected sample.
     Sample,
+    /// The causes of the dispatch's differences.
+    Causes,
     /// The module.
     Spirv,
     /// The selected sample's way through the module.
@@ -40,7 +48,7 @@ pub enum Pane {
 
 impl Pane {
     /// Every tile.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Oracle,
         Self::Result,
         Self::Difference,
@@ -48,6 +56,7 @@ impl Pane {
         Self::Texture,
         Self::Descriptors,
         Self::Sample,
+        Self::Causes,
         Self::Spirv,
         Self::Steps,
     ];
@@ -63,6 +72,7 @@ impl Pane {
             Self::Texture => "Source texture",
             Self::Descriptors => "T# and S#",
             Self::Sample => "Sample",
+            Self::Causes => "Causes",
             Self::Spirv => "SPIR-V",
             Self::Steps => "Shader steps",
         }
@@ -83,14 +93,16 @@ pub fn default_tree() -> Tree<Pane> {
     let differences = tiles.insert_tab_tile(vec![heatmap, difference]);
     let texture = pane(&mut tiles, Pane::Texture);
     let images = tiles.insert_grid_tile(vec![oracle, result, differences, texture]);
-    let sample = pane(&mut tiles, Pane::Sample);
-    let left = tiles.insert_vertical_tile(vec![images, sample]);
-    set_shares(&mut tiles, left, &[(images, 2.1), (sample, 1.0)]);
     let (descriptors, spirv) = (tiles.insert_pane(Pane::Descriptors), tiles.insert_pane(Pane::Spirv));
     let steps = tiles.insert_pane(Pane::Steps);
     let right = tiles.insert_tab_tile(vec![descriptors, spirv, steps]);
-    let root = tiles.insert_horizontal_tile(vec![left, right]);
-    set_shares(&mut tiles, root, &[(left, 1.8), (right, 1.0)]);
+    let above = tiles.insert_horizontal_tile(vec![images, right]);
+    set_shares(&mut tiles, above, &[(images, 2.0), (right, 1.0)]);
+    let (sample, causes) = (pane(&mut tiles, Pane::Sample), pane(&mut tiles, Pane::Causes));
+    let below = tiles.insert_horizontal_tile(vec![sample, causes]);
+    set_shares(&mut tiles, below, &[(sample, 2.7), (causes, 1.0)]);
+    let root = tiles.insert_vertical_tile(vec![above, below]);
+    set_shares(&mut tiles, root, &[(above, 2.2), (below, 1.0)]);
     Tree::new(egui::Id::unique("panes"), root, tiles)
 }
 
@@ -126,6 +138,8 @@ pub struct Panes<'a> {
     pub steps: &'a mut step_panel::StepPanel,
     /// The texel that is under the pointer in this frame.
     pub hovered: Option<[u32; 2]>,
+    /// The tile that is under the pointer in this frame.
+    pub pointed: Option<Pane>,
     /// What is asked of the window.
     pub requests: &'a mut Vec<Request>,
 }
@@ -139,10 +153,24 @@ pub enum Request {
     Cause(usize),
     /// The causes are looked for, however many samples differ.
     Explain,
+    /// The tile takes the room of all, or gives it back.
+    Maximise(Pane),
 }
 
-impl Behavior<Pane> for Panes<'_> {
-    fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
+impl Panes<'_> {
+    /// Draws a tile over all of the room that is left.
+    pub fn maximised_ui(&mut self, ui: &mut Ui, pane: Pane) {
+        ui.horizontal(|ui| {
+            ui.add_space(4.0);
+            ui.strong(pane.title());
+            if ui.button("Back to all tiles").on_hover_text("Gives the room back (M)").clicked() {
+                self.requests.push(Request::Maximise(pane));
+            }
+        });
+        self.content_ui(ui, pane);
+    }
+
+    fn content_ui(&mut self, ui: &mut Ui, pane: Pane) {
         match pane {
             Pane::Oracle => self.dispatch_image_ui(ui, ViewKind::Oracle),
             Pane::Result => self.dispatch_image_ui(ui, ViewKind::Result),
@@ -153,14 +181,33 @@ impl Behavior<Pane> for Panes<'_> {
                 descriptor_panel::descriptors_ui(ui, self.session, self.descriptors, self.requests);
             }),
             Pane::Sample => framed(ui, |ui| sample_panel::sample_ui(ui, self.session, self.view, self.requests)),
+            Pane::Causes => framed(ui, |ui| causes_panel::causes_ui(ui, self.session, self.requests)),
             Pane::Spirv => framed(ui, |ui| spirv_panel::spirv_ui(ui, self.session, self.spirv)),
             Pane::Steps => framed(ui, |ui| step_panel::steps_ui(ui, self.session, self.steps)),
         }
+    }
+}
+
+impl Behavior<Pane> for Panes<'_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
+        if ui.rect_contains_pointer(ui.max_rect()) {
+            self.pointed = Some(*pane);
+        }
+        self.content_ui(ui, *pane);
         UiResponse::None
     }
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
         pane.title().into()
+    }
+
+    fn on_tab_button(&mut self, tiles: &mut Tiles<Pane>, tile: TileId, button: egui::Response) -> egui::Response {
+        if button.double_clicked()
+            && let Some(Tile::Pane(pane)) = tiles.get(tile)
+        {
+            self.requests.push(Request::Maximise(*pane));
+        }
+        button.on_hover_text("Drag to move the tile; double click to enlarge it")
     }
 
     fn simplification_options(&self) -> SimplificationOptions {
@@ -200,9 +247,12 @@ impl Panes<'_> {
         let selected = self.session.sample().zip(layout).map(|(sample, layout)| layout.place(sample));
         let marks: Vec<Mark> = selected
             .filter(|(_, at)| *at == slice)
-            .map(|(texel, _)| Mark { texel, colour: theme::SELECTED, text: String::new() })
+            .map(|(texel, _)| Mark { texel, colour: theme::SELECTED, texts: Vec::new() })
             .into_iter()
             .collect();
+        if kind == ViewKind::Heatmap {
+            metric_ui(ui, &mut self.settings.metric);
+        }
         let name = match kind {
             ViewKind::Oracle => "Oracle image",
             ViewKind::Result => "Result image",
@@ -215,11 +265,10 @@ impl Panes<'_> {
         let rect = ui.available_rect_before_wrap();
         let split = if kind == ViewKind::Result { &mut self.view.split } else { &mut no_split };
         let reply = image_view::image_ui(ui, &view, &mut self.view.viewport, split, self.view.reveal, self.tiles);
-        if let Ok(picture) = &view.picture {
-            image_view::legend(&ui.painter_at(rect), picture, rect);
-        }
-        if kind == ViewKind::Heatmap && view.picture.is_ok() {
-            metric_ui(ui, rect, &mut self.settings.metric);
+        if let Ok(picture) = view.picture.as_ref()
+            && self.settings.legend
+        {
+            legend::legend(&ui.painter_at(rect), picture, rect);
         }
         let agrees = self.session.outcome().is_some_and(|(outcome, _)| outcome.summary.verdict == Verdict::Match);
         if agrees && matches!(kind, ViewKind::Heatmap | ViewKind::Difference) && view.picture.is_ok() {
@@ -244,12 +293,10 @@ impl Panes<'_> {
 
     /// Shows the level and slice of the texture that the selected sample reads.
     fn show_taps(&mut self) {
-        if let Some((info, _)) = self.session.sample_info()
-            && let Some(TapInfo { level, texel: Some([x, y, slice]), .. }) =
-                info.taps.iter().max_by(|a, b| a.weight.total_cmp(&b.weight))
-        {
-            self.view.texture_at = [*level, *slice];
-            self.view.texture_reveal([*x, *y]);
+        let heaviest = self.session.sample_view().and_then(|view| view.info.heaviest_tap());
+        if let Some((level, [x, y, slice])) = heaviest {
+            self.view.texture_at = [level, slice];
+            self.view.texture_reveal([x, y]);
         }
     }
 
@@ -275,25 +322,15 @@ impl Panes<'_> {
             let at = &mut self.view.texture_at;
             at[0] = at[0].min(levels - 1);
             at[1] = at[1].min(slices.saturating_sub(1));
-            if levels > 1 || slices > 1 {
-                ui.horizontal(|ui| {
-                    if levels > 1 {
-                        ui.label("level");
-                        ui.add(egui::DragValue::new(&mut at[0]).range(0..=levels - 1)).accessible_name("Texture level");
-                        ui.weak(format!("of {levels}"));
-                    }
-                    if slices > 1 {
-                        ui.label("slice");
-                        ui.add(egui::DragValue::new(&mut at[1]).range(0..=slices - 1)).accessible_name("Texture slice");
-                        ui.weak(format!("of {slices}"));
-                    }
-                });
-            }
+            texture_bar_ui(ui, self.view, levels, slices);
         }
         let [level, slice] = self.view.texture_at;
         let picture = self.view.texture_picture(self.session, self.settings.overlay);
-        let taps = self.session.sample_info().map(|(info, _)| info.taps.clone()).unwrap_or_default();
-        let marks = tap_marks(&taps, level, slice);
+        let marks = self
+            .session
+            .sample_view()
+            .map(|view| tap_marks(&view.info.taps, view.info.quantised, level, slice))
+            .unwrap_or_default();
         let view = ImageView {
             name: "Source texture image",
             picture,
@@ -305,14 +342,58 @@ impl Panes<'_> {
         let rect = ui.available_rect_before_wrap();
         let reveal = self.view.take_texture_reveal();
         image_view::image_ui(ui, &view, &mut self.view.texture_viewport, &mut None, reveal, self.tiles);
-        if let Ok(picture) = &view.picture {
-            image_view::legend(&ui.painter_at(rect), picture, rect);
+        if let Ok(picture) = view.picture.as_ref()
+            && self.settings.legend
+        {
+            legend::legend(&ui.painter_at(rect), picture, rect);
         }
     }
 }
 
+/// Level, slice, channels and range of the texture.
+fn texture_bar_ui(ui: &mut Ui, view: &mut ViewState, levels: u32, slices: u32) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        ui.add_space(4.0);
+        let at = &mut view.texture_at;
+        if levels > 1 {
+            ui.label("level");
+            ui.add(egui::DragValue::new(&mut at[0]).range(0..=levels - 1)).accessible_name("Texture level");
+            ui.weak(format!("of {levels}"));
+        }
+        if slices > 1 {
+            ui.label("slice");
+            ui.add(egui::DragValue::new(&mut at[1]).range(0..=slices - 1)).accessible_name("Texture slice");
+            ui.weak(format!("of {slices}"));
+        }
+        egui::ComboBox::from_id_salt("texture channels")
+            .selected_text(view.texture_channels.name())
+            .width(46.0)
+            .show_ui(ui, |ui| {
+                for channels in Channels::ALL {
+                    ui.selectable_value(&mut view.texture_channels, channels, channels.name());
+                }
+            })
+            .response
+            .accessible_name("Texture channels");
+        egui::ComboBox::from_id_salt("texture range")
+            .selected_text(view.texture_range.name())
+            .width(100.0)
+            .show_ui(ui, |ui| {
+                for (name, mode) in RangeMode::PRESETS {
+                    ui.selectable_value(&mut view.texture_range, mode, name);
+                }
+                if let RangeMode::Manual(_) = view.range {
+                    ui.selectable_value(&mut view.texture_range, view.range, "as the results'");
+                }
+            })
+            .response
+            .accessible_name("Range of texels");
+    });
+}
+
 /// Marks of the taps in a slice. Taps that fall on the same texel are marked once, with their weights added up.
-fn tap_marks(taps: &[TapInfo], level: u32, slice: u32) -> Vec<Mark> {
+fn tap_marks(taps: &[TapInfo], quantised: bool, level: u32, slice: u32) -> Vec<Mark> {
     let mut found: Vec<([u32; 2], f64)> = Vec::new();
     for tap in taps.iter().filter(|tap| tap.level == level) {
         let Some([x, y, z]) = tap.texel else { continue };
@@ -327,29 +408,23 @@ fn tap_marks(taps: &[TapInfo], level: u32, slice: u32) -> Vec<Mark> {
     let colour = |weight: f64| {
         if weight == 0.0 { egui::Color32::from_gray(150) } else { egui::Color32::from_rgb(120, 235, 140) }
     };
-    found.into_iter().map(|(texel, weight)| Mark { texel, colour: colour(weight), text: weight_text(weight) }).collect()
+    let texts = |weight: f64| {
+        let mut texts: Vec<String> =
+            (3..16).rev().filter_map(|most| number::short_weight(weight, quantised, most)).collect();
+        texts.dedup();
+        texts
+    };
+    found.into_iter().map(|(texel, weight)| Mark { texel, colour: colour(weight), texts: texts(weight) }).collect()
 }
 
-/// A weight as a decimal, short but exact to 1/65536.
-fn weight_text(weight: f64) -> String {
-    let text = format!("{weight:.5}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    format!("w {text}")
-}
-
-fn metric_ui(ui: &mut Ui, rect: egui::Rect, metric: &mut Metric) {
-    let place = egui::Rect::from_min_size(rect.left_top() + egui::vec2(8.0, 8.0), egui::vec2(110.0, 22.0));
-    let mut child = ui.new_child(egui::UiBuilder::new().max_rect(place).id_salt("metric"));
-    egui::ComboBox::from_id_salt("metric")
-        .selected_text(metric.name())
-        .width(90.0)
-        .show_ui(&mut child, |ui| {
-            for choice in Metric::ALL {
-                ui.selectable_value(metric, choice, choice.name());
-            }
-        })
-        .response
-        .accessible_name("Heatmap metric");
+fn metric_ui(ui: &mut Ui, metric: &mut Metric) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        ui.add_space(4.0);
+        for choice in Metric::ALL {
+            ui.selectable_value(metric, choice, choice.name()).on_hover_text(choice.meaning());
+        }
+    });
 }
 
 fn badge(ui: &Ui, at: egui::Pos2, text: &str) {

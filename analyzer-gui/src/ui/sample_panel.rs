@@ -3,56 +3,49 @@
 use capture_format::Column;
 use egui::{Grid, RichText, ScrollArea, Ui};
 
-use replayer::explain::{SampleDetail, render_sample};
+use replayer::{explain::render_sample, rules::SubtexelBits};
 
 use super::{export_window::What, panes::Request, theme, view_state::ViewState};
 use crate::model::{
     causes::Known,
     compare::Number,
     navigate::Layout,
-    number::{decimal, grouped, hex_float, ulp, value, word},
+    number::{decimal, hex_float, short_weight, ulp, value, weight, word},
     outcome::Verdict,
-    sample::SampleInfo,
-    session::Session,
+    sample::{SampleInfo, TapInfo},
+    session::{SampleView, Session},
 };
 
 /// Draws the panel.
 pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, requests: &mut Vec<Request>) {
-    let causes = session.causes();
-    let cause = session.cause();
-    let Some((info, detail)) = session.sample_info() else {
-        ScrollArea::vertical().id_salt("causes").auto_shrink(false).show(ui, |ui| {
-            ui.weak("Click a sample in an image, or press N for the next one that differs.");
-            causes_ui(ui, &causes, None, cause, requests);
-        });
+    let Some(sample) = session.sample_view().cloned() else {
+        ui.weak("Click a sample in an image, or press N for the next one that differs.");
         return;
     };
-    let (info, detail) = (info.clone(), detail.clone());
-    header_ui(ui, session, view, &info, &detail, requests);
-    if let Known::Found(causes) = &causes
-        && let Some((label, _)) = causes.group_of(info.index).and_then(|group| causes.groups().nth(group))
-    {
-        ui.horizontal_wrapped(|ui| {
-            ui.strong("Cause");
-            ui.label(label);
-        });
-    }
+    header_ui(ui, session, view, &sample, requests);
     ScrollArea::both().id_salt("sample").auto_shrink(false).show(ui, |ui| {
+        // Tables beside each other: small text lets a window of usual width show them without scrolling.
+        if let Some(mono) = ui.style_mut().text_styles.get_mut(&egui::TextStyle::Monospace) {
+            mono.size = 11.5;
+        }
+        ui.spacing_mut().interact_size.y = 15.0;
+        let has_room = ui.available_width() > 1080.0;
+        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         ui.horizontal_top(|ui| {
-            ui.vertical(|ui| values_ui(ui, &info));
-            ui.add_space(12.0);
+            ui.vertical(|ui| values_ui(ui, &sample.info));
+            ui.add_space(8.0);
             ui.vertical(|ui| {
-                taps_ui(ui, &info);
-                ui.add_space(6.0);
-                operands_ui(ui, &info);
+                taps_ui(ui, &sample);
+                if !has_room {
+                    operands_ui(ui, &sample.info);
+                }
             });
+            if has_room {
+                ui.add_space(8.0);
+                ui.vertical(|ui| operands_ui(ui, &sample.info));
+            }
         });
-        let group = match &causes {
-            Known::Found(causes) => causes.group_of(info.index),
-            _ => None,
-        };
-        causes_ui(ui, &causes, group, cause, requests);
-        egui::CollapsingHeader::new("How the values come about").show(ui, |ui| match &detail {
+        egui::CollapsingHeader::new("How the values come about").show(ui, |ui| match &sample.detail {
             Ok(detail) => {
                 // The window's font has no arrow.
                 let text = render_sample(detail).replace('→', "->");
@@ -65,31 +58,36 @@ pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, reque
     });
 }
 
-fn header_ui(
-    ui: &mut Ui,
-    session: &Session,
-    view: &mut ViewState,
-    info: &SampleInfo,
-    detail: &Result<SampleDetail, String>,
-    requests: &mut Vec<Request>,
-) {
+fn header_ui(ui: &mut Ui, session: &Session, view: &mut ViewState, sample: &SampleView, requests: &mut Vec<Request>) {
+    let info = &sample.info;
     let place = session.shown().map(|shown| Layout::of(shown.dispatch.grid).place(info.index).0);
-    ui.horizontal_wrapped(|ui| {
+    ui.horizontal(|ui| {
         let [x, y, z] = info.at;
         ui.strong(format!("Sample {x},{y},{z}"));
         ui.weak(format!("number {}", info.index));
         if ui.button("Copy as text").on_hover_text("Puts all of this on the clipboard").clicked() {
             let title = session.place().map(|place| place.to_string()).unwrap_or_default();
-            ui.ctx().copy_text(detail.as_ref().map_or_else(|_| info.text(&title), render_sample));
+            ui.ctx().copy_text(sample.detail.as_ref().map_or_else(|_| info.text(&title), render_sample));
         }
-        if ui.button("Close up").on_hover_text("Shows the sample at high zoom").clicked() {
+        if ui.button("Close up").on_hover_text("Shows the sample and its taps at high zoom").clicked() {
             view.viewport.close_up(place.unwrap_or([x, y]));
-            if let Some([x, y, _]) = info.taps.iter().find_map(|tap| tap.texel) {
+            if let Some((level, [x, y, slice])) = info.heaviest_tap() {
+                view.texture_at = [level, slice];
                 view.texture_viewport.close_up([x, y]);
             }
         }
         if ui.button("Export sample as case…").clicked() {
             requests.push(Request::Export(What::SampleCase));
+        }
+        if let Known::Found(causes) = session.causes()
+            && let Some(group) = causes.group_of(info.index)
+            && let Some((label, _)) = causes.groups().nth(group)
+        {
+            ui.separator();
+            let (swatch, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), egui::Sense::hover());
+            ui.painter().rect_filled(swatch, 1.0, crate::model::colour::cause(Some(group)));
+            ui.strong("Cause");
+            ui.add(egui::Label::new(label).truncate());
         }
     });
 }
@@ -100,7 +98,7 @@ fn mono(text: impl Into<String>) -> RichText {
 
 fn values_ui(ui: &mut Ui, info: &SampleInfo) {
     let bad = theme::verdict(Some(Verdict::Mismatch), ui.visuals());
-    Grid::new("values").num_columns(6).striped(true).spacing([12.0, 3.0]).show(ui, |ui| {
+    Grid::new("values").num_columns(6).striped(true).spacing([9.0, 2.0]).show(ui, |ui| {
         for head in ["", "", "word", "hex float", "decimal", "ULP, error"] {
             ui.label(RichText::new(head).weak().small());
         }
@@ -111,6 +109,7 @@ fn values_ui(ui: &mut Ui, info: &SampleInfo) {
             ui.weak("got");
             word_ui(ui, channel.got, "no result", info.number, differs.then_some(bad));
             match (channel.distance, channel.got.zip(channel.expected)) {
+                (Some(0), _) => ui.label(mono("sign of zero").color(bad)),
                 (Some(distance), _) => ui.label(mono(ulp(distance)).color(bad)),
                 (None, Some(_)) => ui.label(mono("0").weak()),
                 (None, None) => ui.label(""),
@@ -148,58 +147,6 @@ fn word_ui(ui: &mut Ui, bits: Option<u32>, missing: &str, number: Number, colour
     }
 }
 
-/// The causes of the dispatch; `group` is the selected sample's.
-fn causes_ui(ui: &mut Ui, causes: &Known, group: Option<usize>, stepped: usize, requests: &mut Vec<Request>) {
-    let causes = match causes {
-        Known::Nothing => return,
-        Known::NotAsked(reason) => {
-            ui.add_space(6.0);
-            ui.strong("Causes");
-            ui.weak(reason);
-            if ui.button("Look for causes").clicked() {
-                requests.push(Request::Explain);
-            }
-            return;
-        }
-        Known::Searching => {
-            ui.add_space(6.0);
-            ui.strong("Causes");
-            ui.horizontal(|ui| {
-                ui.spinner();
-                ui.weak("looking for causes…");
-            });
-            return;
-        }
-        Known::Failed(reason) => {
-            ui.add_space(6.0);
-            ui.strong("Causes");
-            ui.weak(reason);
-            return;
-        }
-        Known::Found(causes) => causes,
-    };
-    ui.add_space(6.0);
-    ui.strong("Causes in this dispatch").on_hover_text("Click one to step through its samples with N and P");
-    for (n, (label, samples)) in causes.groups().enumerate() {
-        ui.horizontal(|ui| {
-            let (swatch, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), egui::Sense::hover());
-            ui.painter().rect_filled(swatch, 1.0, crate::model::colour::cause(Some(n)));
-            let chosen = n == stepped && group == Some(n);
-            let text = format!("{}  {label}", grouped(samples as u64));
-            if ui.selectable_label(chosen, text).clicked() {
-                requests.push(Request::Cause(n));
-            }
-        });
-    }
-    let not_searched = causes.explanation().not_searched;
-    if not_searched > 0 {
-        ui.weak(format!(
-            "Pairs of rules were not tried on {} of the unexplained samples.",
-            grouped(not_searched as u64)
-        ));
-    }
-}
-
 fn operands_ui(ui: &mut Ui, info: &SampleInfo) {
     ui.strong("Operands");
     Grid::new("operands").num_columns(4).striped(true).spacing([10.0, 3.0]).show(ui, |ui| {
@@ -218,24 +165,26 @@ fn operands_ui(ui: &mut Ui, info: &SampleInfo) {
         }
     });
     if let Some((lod, weight)) = info.lod {
-        ui.label(mono(format!("lod {lod}  next level's weight {weight}")));
+        let next = if weight > 0.0 { format!("  next level's weight {}/256", weight * 256.0) } else { String::new() };
+        ui.label(mono(format!("lod {lod}{next}")));
         if info.probes > 1 {
             ui.label(mono(format!("{} anisotropic probes", info.probes)));
         }
     }
     if !info.positions.is_empty() {
         ui.add_space(4.0);
-        ui.strong("Position in texels").on_hover_text(
-            "integer.#hex: the first tap and, in steps of the fixed-point grid, the weight of the second",
-        );
+        ui.strong("Position in texels")
+            .on_hover_text("integer.#hex: the first tap and, in hexadecimal steps of 1/256, the weight of the second");
         for position in &info.positions {
             ui.label(mono(format!("level {}  {} = {}", position.level, position.axis, position.text)));
         }
     }
 }
 
-fn taps_ui(ui: &mut Ui, info: &SampleInfo) {
-    ui.strong("Taps");
+fn taps_ui(ui: &mut Ui, sample: &SampleView) {
+    let info = &sample.info;
+    ui.strong("Taps")
+        .on_hover_text("The texels that are read, by the path's rules; they are marked in the source texture");
     if let Some(refusal) = &info.refusal {
         ui.label(refusal);
         return;
@@ -244,20 +193,88 @@ fn taps_ui(ui: &mut Ui, info: &SampleInfo) {
         ui.weak("None: the coordinates are outside the image.");
         return;
     }
-    Grid::new("taps").num_columns(5).striped(true).spacing([10.0, 3.0]).show(ui, |ui| {
-        for head in ["level", "texel", "weight", "word", "x y z w"] {
-            ui.label(RichText::new(head).weak().small());
+    let rows = merged(&info.taps, &sample.expected_taps);
+    // The oracle's weights are of interest where they are others.
+    let differ = !sample.expected_taps.is_empty() && rows.iter().any(|row| row.got != row.expected);
+    let levels = rows.iter().any(|row| row.tap.level != 0);
+    let bad = theme::verdict(Some(Verdict::Mismatch), ui.visuals());
+    let quantised = sample.detail.as_ref().ok().and_then(|detail| detail.oracle.as_ref());
+    let quantised = quantised.is_some_and(|oracle| oracle.rules.subtexel_bits != SubtexelBits::None);
+    Grid::new("taps").num_columns(6).striped(true).spacing([9.0, 2.0]).show(ui, |ui| {
+        let shown = [levels, true, true, differ, true, true];
+        for (head, _) in
+            ["level", "texel", "weight", "oracle's", "word", "x y z w"].iter().zip(shown).filter(|(_, s)| *s)
+        {
+            ui.label(RichText::new(*head).weak().small());
         }
         ui.end_row();
-        for tap in &info.taps {
-            ui.label(mono(tap.level.to_string()));
-            ui.label(mono(tap.texel.map_or("border".to_owned(), |[x, y, z]| format!("{x},{y},{z}"))));
-            let weight = mono(format!("{}", tap.weight));
-            ui.label(if tap.weight == 0.0 { weight.weak() } else { weight });
+        for row in rows {
+            let tap = &row.tap;
+            if levels {
+                ui.label(mono(tap.level.to_string()));
+            }
+            let place = tap.texel.map_or("border".to_owned(), |[x, y, z]| format!("{x},{y},{z}"));
+            let times = if row.count > 1 { format!(" ×{}", row.count) } else { String::new() };
+            ui.label(mono(place + &times)).on_hover_text("x, y, slice or layer; × how many taps fall on it");
+            let text = weight_text(row.got, info.quantised);
+            ui.label(if row.got == Some(0.0) { text.weak() } else { text })
+                .on_hover_text(row.got.map_or("not read".to_owned(), |part| weight(part, info.quantised)));
+            if differ {
+                let text = weight_text(row.expected, quantised);
+                ui.label(if row.got == row.expected { text.weak() } else { text.color(bad) })
+                    .on_hover_text("The weight by the rules that give the oracle's value");
+            }
             ui.label(mono(tap.texel.map_or("-".to_owned(), |_| word(tap.word))));
             let values: Vec<String> = tap.channels.iter().map(|&bits| decimal(bits, info.number)).collect();
             ui.label(mono(values.join(" ")));
             ui.end_row();
         }
     });
+}
+
+fn weight_text(part: Option<f64>, quantised: bool) -> RichText {
+    const MOST: usize = 11;
+    mono(
+        part.map_or("-".to_owned(), |part| {
+            short_weight(part, quantised, MOST).unwrap_or_else(|| weight(part, quantised))
+        }),
+    )
+}
+
+/// A texel with its weight on both sides; `None` where it is not read.
+struct TapRow {
+    tap: TapInfo,
+    count: usize,
+    got: Option<f64>,
+    expected: Option<f64>,
+}
+
+/// The texels of both sides. Taps that fall on the same texel, as at an edge, are added up.
+fn merged(got: &[TapInfo], expected: &[TapInfo]) -> Vec<TapRow> {
+    let mut rows: Vec<TapRow> = Vec::new();
+    for (tap, is_got) in got.iter().map(|tap| (tap, true)).chain(expected.iter().map(|tap| (tap, false))) {
+        let known = rows.iter().position(|row| (row.tap.level, row.tap.texel) == (tap.level, tap.texel));
+        let at = known.unwrap_or_else(|| {
+            rows.push(TapRow { tap: tap.clone(), count: 0, got: None, expected: None });
+            rows.len() - 1
+        });
+        let row = &mut rows[at];
+        let weight = if is_got { &mut row.got } else { &mut row.expected };
+        *weight = Some(weight.unwrap_or(0.0) + tap.weight);
+        row.count += usize::from(is_got);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taps_on_one_texel_are_added_up_on_both_sides() {
+        let tap = |x: u32, weight: f64| TapInfo { level: 0, texel: Some([x, 0, 0]), weight, word: x, channels: [0; 4] };
+        let rows = merged(&[tap(3, 0.25), tap(3, 0.5), tap(4, 0.25)], &[tap(3, 0.75), tap(5, 0.25)]);
+        let found: Vec<_> = rows.iter().map(|row| (row.tap.word, row.count, row.got, row.expected)).collect();
+        assert_eq!(found, [(3, 2, Some(0.75), Some(0.75)), (4, 1, Some(0.25), None), (5, 0, None, Some(0.25))]);
+    }
 }

@@ -27,8 +27,11 @@ pub struct StepPanel {
     /// Whether the list is to show the step that is looked at.
     reveal: bool,
     /// The steps that pass, for what they were made of.
-    passing: Option<(StepKey, String, Option<Section>, Arc<[usize]>)>,
+    passing: Option<Passing>,
 }
+
+/// Steps that pass a filter, with what they were made of: the run, the text and the section asked for.
+type Passing = (StepKey, String, Option<Section>, Arc<[usize]>);
 
 /// Where to go.
 #[derive(Clone, Copy)]

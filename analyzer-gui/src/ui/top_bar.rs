@@ -65,7 +65,7 @@ pub fn top_bar_ui(ui: &mut Ui, session: &mut Session, settings: &mut Settings, b
     request
 }
 
-fn menus_ui(ui: &mut Ui, session: &Session, settings: &Settings, request: &mut Option<TopRequest>) {
+fn menus_ui(ui: &mut Ui, session: &Session, settings: &mut Settings, request: &mut Option<TopRequest>) {
     let mut item = |ui: &mut Ui, enabled: bool, text: &str, what: TopRequest| {
         if ui.add_enabled(enabled, egui::Button::new(text)).clicked() {
             *request = Some(what);
@@ -94,6 +94,8 @@ fn menus_ui(ui: &mut Ui, session: &Session, settings: &Settings, request: &mut O
         item(ui, true, "Reset the layout", TopRequest::ResetLayout);
         item(ui, true, "Keys  (?)", TopRequest::Keys);
         ui.separator();
+        ui.checkbox(&mut settings.legend, "Legends in images");
+        ui.separator();
         egui::widgets::global_theme_preference_buttons(ui);
     });
 }
@@ -104,7 +106,8 @@ fn choice_ui(ui: &mut Ui, session: &mut Session, bar: &mut TopBar) {
         .selected_text(format!("path {}", choice.path))
         .width(124.0)
         .show_ui(ui, |ui| {
-            for path in Path::ALL {
+            // The window shows sample dispatches, which have no SPIR-V of their own.
+            for path in Path::ALL.into_iter().filter(|path| *path != Path::Recorded) {
                 ui.selectable_value(&mut choice.path, path, path.name());
             }
         })
@@ -216,8 +219,7 @@ fn steps_ui(
 
 /// Draws the line with the verdict, and what runs.
 pub fn status_ui(ui: &mut Ui, session: &mut Session, hide_times: bool) {
-    let name = session.selected_name().map(str::to_owned);
-    let Some(name) = name else { return };
+    let Some(name) = session.selected_name().map(str::to_owned) else { return };
     let trace = session.selected_source().map(|source| (source.name().to_owned(), source.oracle().clone()));
     ui.horizontal_wrapped(|ui| {
         if let Some((trace, _)) = &trace {
@@ -268,6 +270,14 @@ pub fn status_ui(ui: &mut Ui, session: &mut Session, hide_times: bool) {
                         session.run_again();
                     }
                 }
+            }
+        }
+        if session.is_exporting() {
+            ui.separator();
+            ui.spinner();
+            ui.label("writing a file…");
+            if ui.button("Give up writing").on_hover_text("Leaves no file behind").clicked() {
+                session.cancel_export();
             }
         }
         if let Some((_, oracle)) = &trace {

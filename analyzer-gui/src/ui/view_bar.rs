@@ -66,12 +66,8 @@ pub fn view_bar_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, set
 
 fn range_ui(ui: &mut Ui, view: &mut ViewState, stats: Option<&Stats>) {
     let range = view.value_range(stats);
-    let name = match view.range {
-        RangeMode::Manual(_) => "by hand",
-        mode => RangeMode::PRESETS.iter().find(|(_, preset)| *preset == mode).map_or("percentiles", |(name, _)| name),
-    };
     egui::ComboBox::from_id_salt("range")
-        .selected_text(format!("range {name}"))
+        .selected_text(format!("range {}", view.range.name()))
         .show_ui(ui, |ui| {
             for (name, mode) in RangeMode::PRESETS {
                 ui.selectable_value(&mut view.range, mode, name);
@@ -91,7 +87,8 @@ fn range_ui(ui: &mut Ui, view: &mut ViewState, stats: Option<&Stats>) {
     }
     changed |= ui.add(egui::DragValue::new(&mut high).speed(speed)).accessible_name("High end of the range").changed();
     if changed {
-        view.range = RangeMode::Manual(Range { low, high: high.max(low) });
+        // A low end at or above the high end would leave no range.
+        view.range = RangeMode::Manual(Range { low, high: high.max(low.next_up()) });
     }
 }
 

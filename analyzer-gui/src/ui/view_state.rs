@@ -1,6 +1,6 @@
 //! How images are shown: zoom, channels, ranges, modes. Shared by all views of a dispatch.
 
-use std::sync::Arc;
+use std::{fmt, str::FromStr, sync::Arc};
 
 use crate::model::{
     causes::Known,
@@ -29,6 +29,59 @@ impl RangeMode {
         ("0.1% to 99.9%", Self::Percentile(0.1, 99.9)),
         ("smallest to largest", Self::Percentile(0.0, 100.0)),
     ];
+
+    /// Its name in the window.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::Manual(_) => "by hand".to_owned(),
+            mode => match Self::PRESETS.iter().find(|(_, preset)| *preset == mode) {
+                Some((name, _)) => (*name).to_owned(),
+                None => mode.to_string(),
+            },
+        }
+    }
+}
+
+/// `LOW..HIGH`, in values or with `%` in percentiles.
+impl fmt::Display for RangeMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Percentile(low, high) => write!(f, "{low}%..{high}%"),
+            Self::Manual(Range { low, high }) => write!(f, "{low}..{high}"),
+        }
+    }
+}
+
+/// As it is displayed.
+///
+/// ```
+/// use analyzer_gui::{model::colour::Range, ui::view_state::RangeMode};
+/// assert_eq!("0.1%..99.9%".parse(), Ok(RangeMode::Percentile(0.1, 99.9)));
+/// assert_eq!("-1..2.5".parse(), Ok(RangeMode::Manual(Range { low: -1.0, high: 2.5 })));
+/// assert!("2..1".parse::<RangeMode>().is_err());
+/// ```
+impl FromStr for RangeMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parse = || {
+            let (low, high) = text.split_once("..")?;
+            match (low.strip_suffix('%'), high.strip_suffix('%')) {
+                (Some(low), Some(high)) => {
+                    let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+                    (0.0 <= low && low < high && high <= 100.0).then_some(Self::Percentile(low, high))
+                }
+                (None, None) => {
+                    let (low, high): (f32, f32) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+                    (low.is_finite() && high.is_finite() && low < high).then_some(Self::Manual(Range { low, high }))
+                }
+                _ => None,
+            }
+        };
+        parse()
+            .ok_or_else(|| format!("{text:?} is no range, expected LOW..HIGH with LOW below HIGH, as 0..1 or 1%..99%"))
+    }
 }
 
 /// Which images a view can show.
@@ -189,8 +242,12 @@ impl ViewState {
                 let causes = match (metric, session.causes()) {
                     (Metric::Cause, Known::Found(causes)) => Some(causes),
                     (Metric::Cause, Known::Searching) => return Err("looking for causes…"),
-                    (Metric::Cause, Known::NotAsked(_)) => return Err("causes were not looked for; see Sample"),
-                    (Metric::Cause, Known::Failed(_)) => return Err("causes could not be looked for; see Sample"),
+                    (Metric::Cause, Known::NotAsked(_)) => {
+                        return Err("causes were not looked for; see the tile Causes");
+                    }
+                    (Metric::Cause, Known::Failed(_)) => {
+                        return Err("causes could not be looked for; see the tile Causes");
+                    }
                     _ => None,
                 };
                 (Content::Heat { outcome: outcome.clone(), z, metric, causes }, Range { low: 0.0, high }, serial)

@@ -35,16 +35,53 @@
 //! are 0. Paths are relative to the folder of the case, with `/` between parts, and may not leave it.
 //!
 //! An unknown key is an error, and so is a schema other than 1.
+//!
+//! # Compute dispatches
+//!
+//! ```toml
+//! [[compute]]
+//! name = "bloom"                  # unique in the case, among dispatches of both kinds
+//! module = { file = "bloom.module.bin" }                      # SPIR-V; or { words = […] }
+//! entry = "main"
+//! groups = [8, 8, 1]
+//! specialization = { rows = [[0, "0x1", 4]] }                 # optional: id, value, bytes
+//! push_constants = { words = ["0x3f800000"] }                 # optional
+//! shader_hash = "0x0123456789abcdef"                          # optional: the guest's shader
+//! isa = { words = ["0xbf810000"] }                            # optional: its machine code
+//! labels = ["frame 7"]            # optional
+//! ended = true                    # optional; false: the host died in it or stopped recording
+//!
+//! [[compute.binding]]
+//! set = 0
+//! binding = 0
+//! element = 0                     # optional: for arrays of descriptors
+//! kind = "sampled-image"          # combined-image, storage-image, sampler, uniform-buffer, storage-buffer
+//! image = ["0x00000000", …]       # optional: T# (8 words); sampler = S# (4 words), buffer = V# (4 words) likewise
+//! format = 98                     # images: the host's VkFormat
+//! view = "2d"                     # images: 1d, 1d-array, 2d, 2d-array, 3d, cube, cube-array
+//! extent = [64, 64, 1]            # images: texels of level 0
+//! layers = 1                      # images
+//! levels = 1                      # images
+//! words = 4096                    # buffers: their size
+//! element_type = "float"          # buffers: uint, sint, float, format-43
+//! channels = 4                    # buffers: words a sample
+//! grid = [32, 32, 1]              # buffers, optional: samples in x, y, z
+//! output = true                   # optional: the contents after the dispatch are compared
+//! before = { file = "…" }         # optional: contents before it, all subresources; zeros when absent
+//! after = { file = "…" }          # outputs
+//! ```
 
 mod number;
 mod read;
+mod read_compute;
 mod write;
+mod write_compute;
 
 use std::path::{Path, PathBuf};
 
-pub use write::{CaseOptions, write_case};
+pub use write::{CaseOptions, write_case, write_recording_case};
 
-use crate::{DispatchProblem, Trace};
+use crate::{DispatchProblem, Recording, Trace};
 
 /// The schema that is read and written.
 pub const SCHEMA: u32 = 1;
@@ -60,7 +97,7 @@ pub const MAX_CASE_BYTES: u64 = 64 << 20;
 pub struct Case;
 
 impl Case {
-    /// Reads a case: a `.toml` file, or a folder that holds `case.toml`, with the `.bin` files it names.
+    /// Reads a case of sample dispatches: a `.toml` file, or a folder that holds `case.toml`, with the `.bin` files it names.
     ///
     /// ```
     /// # let dir = tempfile::tempdir().unwrap();
@@ -85,8 +122,17 @@ impl Case {
     /// ```
     ///
     /// # Errors
-    /// A file that can't be read, and text that is not a case; the message names the file, line, column, dispatch and key.
+    /// A file that can't be read, text that is not a case, and a compute dispatch; the message names the file, line, column,
+    /// dispatch and key.
     pub fn read(path: &Path) -> Result<Trace, CaseError> {
+        read::read_trace(path)
+    }
+
+    /// As [`Case::read`], with dispatches of both kinds, in the order of their tables.
+    ///
+    /// # Errors
+    /// As [`Case::read`].
+    pub fn read_recording(path: &Path) -> Result<Recording, CaseError> {
         read::read(path)
     }
 }

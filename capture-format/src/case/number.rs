@@ -50,6 +50,20 @@ pub(super) fn word(value: &DeValue<'_>) -> Result<u32, String> {
     }
 }
 
+/// A word of 64 bits.
+pub(super) fn long(value: &DeValue<'_>) -> Result<u64, String> {
+    const EXPECTED: &str = "expected a 64-bit word, as \"0x…\" or as an integer";
+    match value {
+        DeValue::String(text) => hex_digits(text, 16)
+            .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+            .ok_or_else(|| format!("{EXPECTED}, found {text:?}")),
+        DeValue::Integer(integer) => {
+            u64::from_str_radix(integer.as_str(), integer.radix()).map_err(|_| format!("{EXPECTED}, found {integer}"))
+        }
+        other => Err(format!("{EXPECTED}, found {}", kind(other))),
+    }
+}
+
 /// A plain unsigned integer, such as a size.
 pub(super) fn integer(value: &DeValue<'_>) -> Result<u32, String> {
     match value {
@@ -71,9 +85,14 @@ fn integer_value(text: &str, radix: u32) -> Option<u32> {
 
 /// `0x` and one to eight digits.
 fn hex(text: &str) -> Option<u32> {
+    u32::from_str_radix(hex_digits(text, 8)?, 16).ok()
+}
+
+/// What stands behind `0x`, when it is one to `most` digits.
+fn hex_digits(text: &str, most: usize) -> Option<&str> {
     let digits = text.strip_prefix("0x")?;
-    let plain = (1..=8).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    plain.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+    let plain = (1..=most).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    plain.then_some(digits)
 }
 
 #[cfg(test)]
@@ -143,5 +162,10 @@ mod tests {
             Err("expected an integer from 0 to 4294967295, found 4294967296".to_owned())
         );
         assert_eq!(parse("\"3\"", integer), Err("expected an integer, found a string".to_owned()));
+        let long = |text: &str| long(DeValue::parse(text).unwrap().get_ref());
+        assert_eq!(long("\"0xffffffffffffffff\""), Ok(u64::MAX));
+        assert_eq!(long("7"), Ok(7));
+        assert!(long("\"0x10000000000000000\"").unwrap_err().starts_with("expected a 64-bit word"));
+        assert!(long("-1").unwrap_err().ends_with("found -1"));
     }
 }

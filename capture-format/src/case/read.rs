@@ -13,10 +13,32 @@ use toml::{
     de::{DeArray, DeTable, DeValue},
 };
 
-use super::{CASE_FILE, CaseError, MAX_CASE_BYTES, SCHEMA, number};
-use crate::{Column, Coords, Dispatch, Expected, Oracle, OracleSource, Trace, Words};
+use super::{CASE_FILE, CaseError, MAX_CASE_BYTES, SCHEMA, number, read_compute};
+use crate::{Column, Coords, Dispatch, Expected, Oracle, OracleSource, Recorded, Recording, Trace, TraceMeta, Words};
 
-pub(super) fn read(path: &Path) -> Result<Trace, CaseError> {
+/// Reads a case that has sample dispatches only.
+pub(super) fn read_trace(path: &Path) -> Result<Trace, CaseError> {
+    read_as(path, |reader, root| {
+        if let Some(compute) = root.get_ref().get("compute") {
+            return Err(reader.error(compute.span(), "compute: ", "expected sample dispatches only"));
+        }
+        let Recording { meta: TraceMeta { name, summary, oracle }, dispatches } = reader.recording(root)?;
+        let samples = dispatches.into_iter().filter_map(|dispatch| match dispatch {
+            Recorded::Sample(dispatch) => Some(dispatch),
+            Recorded::Compute(_) => None,
+        });
+        Ok(Trace { name, summary, oracle, dispatches: samples.collect() })
+    })
+}
+
+pub(super) fn read(path: &Path) -> Result<Recording, CaseError> {
+    read_as(path, |reader, root| reader.recording(root))
+}
+
+fn read_as<T>(
+    path: &Path,
+    read: impl FnOnce(&Reader<'_>, &Spanned<DeTable<'_>>) -> Result<T, CaseError>,
+) -> Result<T, CaseError> {
     let found = fs::metadata(path).map_err(|source| io_error(path, "read", source))?;
     let path = if found.is_dir() { path.join(CASE_FILE) } else { path.to_owned() };
     let text = read_text(&path)?;
@@ -24,7 +46,7 @@ pub(super) fn read(path: &Path) -> Result<Trace, CaseError> {
     let root = DeTable::parse(&text).map_err(|error| {
         reader.error(error.span().unwrap_or(0..0), "", format_args!("not valid TOML: {}", error.message()))
     })?;
-    reader.trace(&root)
+    read(&reader, &root)
 }
 
 fn io_error(path: &Path, action: &'static str, source: std::io::Error) -> CaseError {
@@ -54,27 +76,27 @@ fn open_regular(path: &Path) -> Result<(File, u64), CaseError> {
     Ok((file, bytes))
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     path: &'a Path,
     folder: &'a Path,
     text: &'a str,
 }
 
-type Value<'a> = Spanned<DeValue<'a>>;
+pub(super) type Value<'a> = Spanned<DeValue<'a>>;
 
 /// A table with the place it has in the case, which errors name.
-struct Table<'r, 'a> {
-    reader: &'r Reader<'r>,
+pub(super) struct Table<'r, 'a> {
+    pub(super) reader: &'r Reader<'r>,
     /// Where the table stands: for a dispatch `dispatch "name": `, else empty.
-    place: String,
+    pub(super) place: String,
     /// The key of the table itself with a dot behind, or empty.
-    prefix: String,
-    span: Range<usize>,
-    table: &'r DeTable<'a>,
+    pub(super) prefix: String,
+    pub(super) span: Range<usize>,
+    pub(super) table: &'r DeTable<'a>,
 }
 
 impl Reader<'_> {
-    fn error(&self, span: Range<usize>, place: &str, problem: impl std::fmt::Display) -> CaseError {
+    pub(super) fn error(&self, span: Range<usize>, place: &str, problem: impl std::fmt::Display) -> CaseError {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         CaseError::Invalid {
@@ -86,7 +108,7 @@ impl Reader<'_> {
         }
     }
 
-    fn trace(&self, root: &Spanned<DeTable<'_>>) -> Result<Trace, CaseError> {
+    fn recording(&self, root: &Spanned<DeTable<'_>>) -> Result<Recording, CaseError> {
         let top =
             Table { reader: self, place: String::new(), prefix: String::new(), span: 0..0, table: root.get_ref() };
         let schema = top.required("schema")?;
@@ -101,32 +123,42 @@ impl Reader<'_> {
             }
             _ => return Err(top.invalid("schema", schema, format_args!("expected the integer {SCHEMA}"))),
         }
-        top.only(&["schema", "name", "summary", "oracle", "dispatch"])?;
-        let mut trace = Trace {
+        top.only(&["schema", "name", "summary", "oracle", "dispatch", "compute"])?;
+        let meta = TraceMeta {
             name: top.text("name")?,
             summary: top.optional_text("summary")?,
             oracle: self.oracle(&top.table("oracle")?)?,
-            dispatches: Vec::new(),
         };
-        if trace.name.is_empty() {
+        if meta.name.is_empty() {
             return Err(top.invalid("name", top.required("name")?, "a case needs a name"));
         }
-        let Some(dispatches) = top.table.get("dispatch") else { return Ok(trace) };
+        let mut tables = Vec::new();
+        for key in ["dispatch", "compute"] {
+            let Some(value) = top.table.get(key) else { continue };
+            for (index, value) in top.array(key, value)?.iter().enumerate() {
+                let DeValue::Table(table) = value.get_ref() else {
+                    return Err(top.invalid(key, value, format_args!("expected [[{key}]] tables")));
+                };
+                let name = table.get("name").and_then(|name| name.get_ref().as_str());
+                let place = name.map_or_else(|| format!("{key} {index}: "), |name| format!("{key} {name:?}: "));
+                tables.push((key, Table { reader: self, place, prefix: String::new(), span: value.span(), table }));
+            }
+        }
+        // The order of the file, over both kinds.
+        tables.sort_by_key(|(_, table)| table.span.start);
         let mut names = HashSet::new();
-        for (index, value) in top.array("dispatch", dispatches)?.iter().enumerate() {
-            let DeValue::Table(table) = value.get_ref() else {
-                return Err(top.invalid("dispatch", value, "expected [[dispatch]] tables"));
+        let mut dispatches = Vec::new();
+        for (key, table) in &tables {
+            let dispatch = match *key {
+                "dispatch" => Recorded::Sample(self.dispatch(table)?),
+                _ => Recorded::Compute(read_compute::compute(table)?),
             };
-            let name = table.get("name").and_then(|name| name.get_ref().as_str());
-            let place = name.map_or_else(|| format!("dispatch {index}: "), |name| format!("dispatch {name:?}: "));
-            let table = Table { reader: self, place, prefix: String::new(), span: value.span(), table };
-            let dispatch = self.dispatch(&table)?;
-            if !names.insert(dispatch.name.clone()) {
+            if !names.insert(dispatch.name().to_owned()) {
                 return Err(table.invalid("name", table.required("name")?, "a dispatch before this has the same name"));
             }
-            trace.dispatches.push(dispatch);
+            dispatches.push(dispatch);
         }
-        Ok(trace)
+        Ok(Recording { meta, dispatches })
     }
 
     fn oracle(&self, table: &Table<'_, '_>) -> Result<Oracle, CaseError> {
@@ -206,7 +238,7 @@ impl Reader<'_> {
         rows.iter().enumerate().map(|(i, row)| table.words(&format!("rows[{i}]"), row, number::fp32)).collect()
     }
 
-    fn texels(&self, table: &Table<'_, '_>) -> Result<Words, CaseError> {
+    pub(super) fn texels(&self, table: &Table<'_, '_>) -> Result<Words, CaseError> {
         table.only(&["words", "file"])?;
         if let Some(file) = table.file_or("words")? {
             return table.read_words(file, None);
@@ -289,12 +321,12 @@ impl Reader<'_> {
 
 impl<'r, 'a> Table<'r, 'a> {
     /// An error at a value of this table. `key` may go on behind the key, as in `rows[3]`.
-    fn invalid(&self, key: &str, value: &Value<'_>, problem: impl std::fmt::Display) -> CaseError {
+    pub(super) fn invalid(&self, key: &str, value: &Value<'_>, problem: impl std::fmt::Display) -> CaseError {
         self.reader.error(value.span(), &format!("{}{}{key}: ", self.place, self.prefix), problem)
     }
 
     /// Refuses keys that are not in `known`.
-    fn only(&self, known: &[&str]) -> Result<(), CaseError> {
+    pub(super) fn only(&self, known: &[&str]) -> Result<(), CaseError> {
         let unknown = self.table.iter().filter(|(key, _)| !known.contains(&key.get_ref().as_ref()));
         // The first in the file, whatever the order of the map.
         let Some((key, _)) = unknown.min_by_key(|(key, _)| key.span().start) else { return Ok(()) };
@@ -302,13 +334,13 @@ impl<'r, 'a> Table<'r, 'a> {
         Err(self.reader.error(key.span(), &place, format_args!("unknown key, expected one of {}", known.join(", "))))
     }
 
-    fn required(&self, key: &str) -> Result<&'r Value<'a>, CaseError> {
+    pub(super) fn required(&self, key: &str) -> Result<&'r Value<'a>, CaseError> {
         self.table.get(key).ok_or_else(|| {
             self.reader.error(self.span.clone(), &self.place, format_args!("missing key {}{key}", self.prefix))
         })
     }
 
-    fn text(&self, key: &str) -> Result<String, CaseError> {
+    pub(super) fn text(&self, key: &str) -> Result<String, CaseError> {
         let value = self.required(key)?;
         let text = value.get_ref().as_str().map(str::to_owned);
         text.ok_or_else(|| {
@@ -316,11 +348,11 @@ impl<'r, 'a> Table<'r, 'a> {
         })
     }
 
-    fn optional_text(&self, key: &str) -> Result<String, CaseError> {
+    pub(super) fn optional_text(&self, key: &str) -> Result<String, CaseError> {
         if self.table.get(key).is_some() { self.text(key) } else { Ok(String::new()) }
     }
 
-    fn table(&self, key: &str) -> Result<Table<'r, 'a>, CaseError> {
+    pub(super) fn table(&self, key: &str) -> Result<Table<'r, 'a>, CaseError> {
         let value = self.required(key)?;
         let DeValue::Table(table) = value.get_ref() else {
             let problem = format!("expected a table, found {}", number::kind(value.get_ref()));
@@ -330,14 +362,14 @@ impl<'r, 'a> Table<'r, 'a> {
         Ok(Table { reader: self.reader, place: self.place.clone(), prefix, span: value.span(), table })
     }
 
-    fn array<'v, 'b>(&self, key: &str, value: &'v Value<'b>) -> Result<&'v DeArray<'b>, CaseError> {
+    pub(super) fn array<'v, 'b>(&self, key: &str, value: &'v Value<'b>) -> Result<&'v DeArray<'b>, CaseError> {
         value.get_ref().as_array().ok_or_else(|| {
             self.invalid(key, value, format_args!("expected an array, found {}", number::kind(value.get_ref())))
         })
     }
 
     /// An array of exactly `N` numbers.
-    fn words<const N: usize>(
+    pub(super) fn words<const N: usize>(
         &self,
         key: &str,
         value: &Value<'_>,

@@ -8,8 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{CASE_FILE, CaseError, SCHEMA};
-use crate::{Dispatch, DispatchProblem, Expected, Trace, Words};
+use super::{CASE_FILE, CaseError, SCHEMA, write_compute};
+use crate::{Dispatch, DispatchProblem, Expected, Recorded, Recording, Trace, TraceMeta, Words};
 
 /// How a case is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,16 @@ impl Default for CaseOptions {
 /// A dispatch that fails [`Dispatch::check`] or has the name of one before it, a file that is there already, and what the
 /// operating system refuses.
 pub fn write_case(trace: &Trace, dir: &Path, options: &CaseOptions) -> Result<PathBuf, CaseError> {
-    check(trace)?;
+    let dispatches = trace.dispatches.iter().cloned().map(Recorded::Sample).collect();
+    write_recording_case(&Recording { meta: TraceMeta::from(trace), dispatches }, dir, options)
+}
+
+/// As [`write_case`], with dispatches of both kinds.
+///
+/// # Errors
+/// As [`write_case`].
+pub fn write_recording_case(recording: &Recording, dir: &Path, options: &CaseOptions) -> Result<PathBuf, CaseError> {
+    check(recording)?;
     let case_path = dir.join(&options.file_name);
     fs::create_dir_all(dir).map_err(|source| CaseError::Io { path: dir.to_owned(), action: "create", source })?;
     if !options.overwrite && case_path.exists() {
@@ -47,37 +56,42 @@ pub fn write_case(trace: &Trace, dir: &Path, options: &CaseOptions) -> Result<Pa
     }
     let mut files = Files { dir, options, written: HashMap::new(), names: HashSet::new() };
     files.names.insert(options.file_name.to_lowercase());
-    let text = case_text(trace, &mut files)?;
+    let text = case_text(recording, &mut files)?;
     files.create(&options.file_name, text.as_bytes())?;
     Ok(case_path)
 }
 
-fn check(trace: &Trace) -> Result<(), CaseError> {
+fn check(recording: &Recording) -> Result<(), CaseError> {
     let unwritable = |dispatch: &str, problem| CaseError::Unwritable {
-        case: trace.name.clone(),
+        case: recording.meta.name.clone(),
         dispatch: dispatch.to_owned(),
         problem,
     };
-    if trace.name.is_empty() {
+    if recording.meta.name.is_empty() {
         let problem = DispatchProblem { field: "name", problem: "the case itself has no name".to_owned() };
         return Err(unwritable("", problem));
     }
     let mut names = HashSet::new();
-    for dispatch in &trace.dispatches {
-        dispatch.check().map_err(|problem| unwritable(&dispatch.name, problem))?;
-        if !names.insert(&dispatch.name) {
+    for dispatch in &recording.dispatches {
+        let checked = match dispatch {
+            Recorded::Sample(dispatch) => dispatch.check(),
+            Recorded::Compute(dispatch) => dispatch.check(),
+        };
+        let name = dispatch.name();
+        checked.map_err(|problem| unwritable(name, problem))?;
+        if !names.insert(name) {
             let problem =
                 DispatchProblem { field: "name", problem: "a dispatch before this has the same name".to_owned() };
-            return Err(unwritable(&dispatch.name, problem));
+            return Err(unwritable(name, problem));
         }
     }
     Ok(())
 }
 
 /// The `.bin` files of the case.
-struct Files<'a> {
+pub(super) struct Files<'a> {
     dir: &'a Path,
-    options: &'a CaseOptions,
+    pub(super) options: &'a CaseOptions,
     /// Texels that have a file already, and its name.
     written: HashMap<Vec<u8>, String>,
     /// Names in use, in lower case: some file systems do not tell case apart.
@@ -121,7 +135,7 @@ impl Files<'_> {
         Ok(name)
     }
 
-    fn put_shared(&mut self, dispatch: &str, part: &str, words: &Words) -> Result<String, CaseError> {
+    pub(super) fn put_shared(&mut self, dispatch: &str, part: &str, words: &Words) -> Result<String, CaseError> {
         let content = bytes(words);
         if let Some(name) = self.written.get(&content) {
             return Ok(name.clone());
@@ -137,7 +151,7 @@ fn bytes(words: &Words) -> Vec<u8> {
 }
 
 /// A string as TOML writes it.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -157,30 +171,38 @@ fn quoted(text: &str) -> String {
 }
 
 /// Words as bits: `["0x…", "0x…"]`.
-fn hex_list(words: &[u32]) -> String {
+pub(super) fn hex_list(words: &[u32]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("\"{word:#010x}\"")).collect();
     format!("[{}]", words.join(", "))
 }
 
 /// A table of rows, each on its line.
-fn rows(rows: impl Iterator<Item = String>) -> String {
+pub(super) fn rows(rows: impl Iterator<Item = String>) -> String {
     rows.fold(String::from("[\n"), |text, row| text + "  " + &row + ",\n") + "]"
 }
 
-fn case_text(trace: &Trace, files: &mut Files<'_>) -> Result<String, CaseError> {
-    let oracle = &trace.oracle;
-    let mut text = format!("schema = {SCHEMA}\nname = {}\n", quoted(&trace.name));
+fn case_text(recording: &Recording, files: &mut Files<'_>) -> Result<String, CaseError> {
+    let TraceMeta { name, summary, oracle } = &recording.meta;
+    let mut text = format!("schema = {SCHEMA}\nname = {}\n", quoted(name));
     let mut line = |key: &str, value: &str| {
         let _ = writeln!(text, "{key} = {value}");
     };
-    line("summary", &quoted(&trace.summary));
+    line("summary", &quoted(summary));
     line("\n[oracle]\ndevice", &quoted(&oracle.device));
     line("profile", &quoted(&oracle.profile));
     line("source", &quoted(oracle.source.name()));
     line("note", &quoted(&oracle.note));
-    for dispatch in &trace.dispatches {
-        text.push_str("\n[[dispatch]]\n");
-        dispatch_text(dispatch, files, &mut text)?;
+    for dispatch in &recording.dispatches {
+        match dispatch {
+            Recorded::Sample(dispatch) => {
+                text.push_str("\n[[dispatch]]\n");
+                dispatch_text(dispatch, files, &mut text)?;
+            }
+            Recorded::Compute(dispatch) => {
+                text.push_str("\n[[compute]]\n");
+                write_compute::compute_text(dispatch, files, &mut text)?;
+            }
+        }
     }
     Ok(text)
 }

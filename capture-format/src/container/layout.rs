@@ -49,6 +49,10 @@ pub enum RecordKind {
     SampleDispatch,
     /// Where the other records are.
     Index,
+    /// A compute dispatch, written before it runs.
+    Compute,
+    /// The end of a compute dispatch, with its outputs.
+    ComputeEnd,
     /// A type that this version skips.
     Unknown(u32),
 }
@@ -62,6 +66,8 @@ impl RecordKind {
             2 => Self::Blob,
             3 => Self::SampleDispatch,
             4 => Self::Index,
+            16 => Self::Compute,
+            17 => Self::ComputeEnd,
             other => Self::Unknown(other),
         }
     }
@@ -74,6 +80,8 @@ impl RecordKind {
             Self::Blob => 2,
             Self::SampleDispatch => 3,
             Self::Index => 4,
+            Self::Compute => 16,
+            Self::ComputeEnd => 17,
             Self::Unknown(number) => number,
         }
     }
@@ -86,10 +94,10 @@ impl fmt::Display for RecordKind {
             Self::Blob => "blob",
             Self::SampleDispatch => "sample dispatch",
             Self::Index => "index",
+            Self::Compute => "compute dispatch",
+            Self::ComputeEnd => "end of a compute dispatch",
             Self::Unknown(number) => {
                 let reserved = match number {
-                    16 => " (compute dispatch)",
-                    17 => " (end of a compute dispatch)",
                     18 => " (SPIR-V module)",
                     19 => " (label)",
                     _ => "",

@@ -30,9 +30,9 @@
 //! | 1 | trace header, exactly one, the first | msgpack: `name`, `summary`, `device`, `profile`, `source`, `note` |
 //! | 2 | blob | raw bytes: words of texels, coordinates, results; bytes of a mask |
 //! | 3 | sample dispatch | msgpack, below |
-//! | 4 | index, the last | msgpack: `offsets`, `types` and `flags` of all records before it; `names` of the dispatches |
-//! | 16 | reserved: a compute dispatch, written before it runs | |
-//! | 17 | reserved: the end of a compute dispatch, with its outputs | |
+//! | 4 | index, the last | msgpack: `offsets`, `types` and `flags` of all records before it; `names` of the sample dispatches; `compute` dispatches, each with its `name` and the offset of its `end` |
+//! | 16 | compute dispatch, written before it runs | msgpack, below |
+//! | 17 | end of a compute dispatch | msgpack: `begin`, the offset of the record above; `outputs`, each a `binding` by its number and the blob `after` |
 //! | 18 | reserved: a SPIR-V module | |
 //! | 19 | reserved: a label | |
 //!
@@ -42,6 +42,13 @@
 //! A **sample dispatch** has `name`, `op`, `grid`, `image`, `sampler`, `border_table`, `dmask`, `columns`, and refers to blobs
 //! before it: `texels`, `coords`, `expected`, `measured`. Such a reference is the offset `at`, the unpacked `bytes`, and the
 //! `hash` as two 64-bit halves, high half first. Equal blobs are stored once.
+//!
+//! A **compute dispatch** has `name`, `module` (a blob: SPIR-V), `entry`, `specialization` (`id`, `value`, `bytes`),
+//! `push_constants`, `groups`, `shader_hash` and `isa` (a blob) of the guest's shader, `labels`, and `bindings`. A binding has
+//! `set`, `binding`, `element`, `kind` (`sampled-image`, `combined-image`, `storage-image`, `sampler`, `uniform-buffer`,
+//! `storage-buffer`), the guest's descriptor (`image`, `sampler`, `buffer`), whether it is an `output`, and the blob `before`
+//! with its contents; images `format` (a `VkFormat`), `view`, `extent`, `layers`, `levels`; buffers `words`, `element_type`,
+//! `channels`, `grid`. A dispatch without an end is one in which the recording host died or stopped recording.
 //!
 //! **Trailer**, the last 64 bytes: `TEND`, version u32, offset of the index u64, zeros up to 56, checksum of bytes 0..56 with
 //! the trailer's offset as seed.
@@ -56,6 +63,7 @@
 //! dispatches are still read.
 
 mod blob;
+mod compute_record;
 mod layout;
 mod reader;
 mod scan;
@@ -64,14 +72,17 @@ mod writer;
 
 use std::{fmt, path::PathBuf};
 
+pub(crate) use compute_record::BindingFields;
 pub(crate) use layout::FILE_MAGIC;
 pub use layout::{RecordKind, VERSION};
 pub use reader::{DispatchHead, ReadOptions, RecordInfo, TraceReader, read_trace};
 pub use scan::{Lost, Recovery};
 pub use structure::TraceMeta;
-pub use writer::{TraceWriter, WriteError, WriteOptions, write_trace};
+pub use writer::{
+    ComputeTicket, OutputContent, StoredBlob, TraceWriter, WriteError, WriteOptions, write_recording, write_trace,
+};
 
-use crate::DispatchProblem;
+use crate::{DispatchKind, DispatchProblem};
 
 #[cfg(target_endian = "big")]
 compile_error!("blobs are little-endian and used in place; a big-endian reader would have to swap them");
@@ -163,6 +174,18 @@ pub enum ContainerError {
         /// How many there are.
         count: usize,
     },
+    /// The dispatch is not of the kind that was asked for.
+    #[error("{}: dispatch {name:?} is a {found}, expected a {expected}{}", path.display(), hint(*found))]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// Name of the dispatch.
+        name: String,
+        /// What it is.
+        found: DispatchKind,
+        /// What was asked for.
+        expected: DispatchKind,
+    },
     /// A whole trace was asked for, and the file was cut short or damaged.
     #[error("{}: incomplete: {recovery}", path.display())]
     Incomplete {
@@ -171,6 +194,14 @@ pub enum ContainerError {
         /// What was lost.
         recovery: Box<Recovery>,
     },
+}
+
+/// Where dispatches of a kind are of use.
+fn hint(found: DispatchKind) -> &'static str {
+    match found {
+        DispatchKind::Compute => "; the path `recorded` runs compute dispatches",
+        DispatchKind::Sample => "",
+    }
 }
 
 /// Shows at most a few items of a list, so that a message stays short.

@@ -12,14 +12,17 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::{
     ContainerError, Lost, Recovery, blob,
+    compute_record::{ComputeEndRecord, ComputeRecord, EndedDispatch},
     layout::{
         BLOCK, BLOCK_BYTES, FLAG_MUST_UNDERSTAND, FileHeader, RecordHeader, RecordKind, VERSION, decode_file_header,
         decode_trailer,
     },
     scan::{Located, block_at, scan},
-    structure::{BlobRef, DispatchName, DispatchRecord, IndexRecord, TraceMeta, TraceRecord, decode},
+    structure::{BlobRef, ComputeName, DispatchName, DispatchRecord, IndexRecord, TraceMeta, TraceRecord, decode},
 };
-use crate::{Column, Coords, Dispatch, Expected, Op, Trace, Words, map};
+use crate::{
+    Column, ComputeDispatch, Coords, Dispatch, DispatchKind, Expected, Op, Recorded, Recording, Trace, Words, map,
+};
 
 /// Limits of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +56,8 @@ pub struct TraceReader {
 struct Entry {
     name: String,
     record: Located,
+    /// The end of a compute dispatch.
+    end: Option<Located>,
 }
 
 /// A dispatch without its blobs: what is known of it without reading texels, coordinates and results.
@@ -207,12 +212,18 @@ impl TraceReader {
         self.records.iter().filter(unknown).map(|record| (record.offset, record.kind))
     }
 
-    /// A dispatch without its blobs. Reads its own record and checks it.
+    /// Which kind of dispatch it is; `None` for a number out of range.
+    #[must_use]
+    pub fn kind(&self, index: usize) -> Option<DispatchKind> {
+        self.dispatches.get(index).map(Entry::kind)
+    }
+
+    /// A sample dispatch without its blobs. Reads its own record and checks it.
     ///
     /// # Errors
-    /// A number out of range, and a damaged record.
+    /// A number out of range, a compute dispatch, and a damaged record.
     pub fn dispatch_head(&self, index: usize) -> Result<DispatchHead, ContainerError> {
-        let entry = self.entry(index)?;
+        let entry = self.entry_of(index, DispatchKind::Sample)?;
         let record = self.dispatch_record(entry)?;
         let fail = |problem: String| self.damaged(&entry.what(), entry.record.offset, problem);
         Ok(DispatchHead {
@@ -228,14 +239,85 @@ impl TraceReader {
         })
     }
 
+    /// Reads a dispatch of either kind, as [`TraceReader::dispatch`] and [`TraceReader::compute`] do.
+    ///
+    /// # Errors
+    /// As these.
+    pub fn recorded(&self, index: usize) -> Result<Recorded, ContainerError> {
+        match self.entry(index)?.kind() {
+            DispatchKind::Sample => self.dispatch(index).map(Recorded::Sample),
+            DispatchKind::Compute => self.compute(index).map(Recorded::Compute),
+        }
+    }
+
+    /// Reads a compute dispatch. Records and blobs are checked against their checksums on each call; blobs that are not
+    /// compressed are then used in place.
+    ///
+    /// # Errors
+    /// A number out of range, a sample dispatch, a damaged record or blob, a blob beyond the limit, and a dispatch that fails
+    /// [`ComputeDispatch::check`].
+    pub fn compute(&self, index: usize) -> Result<ComputeDispatch, ContainerError> {
+        let entry = self.entry_of(index, DispatchKind::Compute)?;
+        let offset = entry.record.offset;
+        let fail = |problem: String| self.damaged(&entry.what(), offset, problem);
+        let (_, payload) = self.checked(&entry.what(), &entry.record)?;
+        let record: ComputeRecord = decode(payload).map_err(fail)?;
+        if record.name != entry.name {
+            return Err(fail(format!("the record names itself {:?}", record.name)));
+        }
+        let module = self.blob_words(entry, "module", &record.module)?;
+        let isa = record.isa.as_ref().map(|isa| self.blob_words(entry, "machine code", isa)).transpose()?;
+        let mut dispatch = record.dispatch(module, isa.unwrap_or_default()).map_err(fail)?;
+        for (place, bound) in record.bindings.iter().enumerate() {
+            if let Some(before) = &bound.before {
+                let words = self.blob_words(entry, &format!("contents of binding {place}"), before)?;
+                dispatch.bindings[place].set_before(words);
+            }
+        }
+        if let Some(end) = &entry.end {
+            self.read_end(entry, end, &mut dispatch)?;
+        }
+        dispatch.check().map_err(|problem| ContainerError::Invalid {
+            path: self.path.clone(),
+            name: dispatch.name.clone(),
+            offset,
+            problem,
+        })?;
+        Ok(dispatch)
+    }
+
+    /// Adds what the end of a compute dispatch says.
+    fn read_end(&self, entry: &Entry, end: &Located, dispatch: &mut ComputeDispatch) -> Result<(), ContainerError> {
+        let what = format!("end of {}", entry.what());
+        let fail = |problem: String| self.damaged(&what, end.offset, problem);
+        let (_, payload) = self.checked(&what, end)?;
+        let record: ComputeEndRecord = decode(payload).map_err(fail)?;
+        if record.begin != entry.record.offset {
+            return Err(fail(format!("belongs to the dispatch at offset {}", record.begin)));
+        }
+        dispatch.ended = true;
+        for output in &record.outputs {
+            let place = output.binding as usize;
+            let Some(binding) = dispatch.bindings.get(place).filter(|binding| binding.is_output()) else {
+                return Err(fail(format!("binding {place} is no output")));
+            };
+            if binding.contents().1.is_some() {
+                return Err(fail(format!("binding {place} has two contents")));
+            }
+            let words = self.blob_before(entry, end, &format!("output of binding {place}"), &output.after)?;
+            dispatch.bindings[place].set_after(words);
+        }
+        Ok(())
+    }
+
     /// Reads a dispatch. Its record and its blobs are checked against their checksums on each call; blobs that are not
     /// compressed are then used in place.
     ///
     /// # Errors
-    /// A number out of range, a damaged record or blob, a blob beyond the limit, and a dispatch that fails
+    /// A number out of range, a compute dispatch, a damaged record or blob, a blob beyond the limit, and a dispatch that fails
     /// [`Dispatch::check`].
     pub fn dispatch(&self, index: usize) -> Result<Dispatch, ContainerError> {
-        let entry = self.entry(index)?;
+        let entry = self.entry_of(index, DispatchKind::Sample)?;
         let record = self.dispatch_record(entry)?;
         let offset = entry.record.offset;
         let fail = |problem: String| self.damaged(&entry.what(), offset, problem);
@@ -294,7 +376,7 @@ impl TraceReader {
     #[must_use]
     pub fn verify(&self) -> Vec<ContainerError> {
         let records = self.records().filter_map(|record| record.problem);
-        let dispatches = (0..self.len()).filter_map(|index| self.dispatch(index).err());
+        let dispatches = (0..self.len()).filter_map(|index| self.recorded(index).err());
         records.chain(dispatches).collect()
     }
 
@@ -302,6 +384,15 @@ impl TraceReader {
         let count = self.dispatches.len();
         let missing = || ContainerError::NoSuchDispatch { path: self.path.clone(), index, count };
         self.dispatches.get(index).ok_or_else(missing)
+    }
+
+    fn entry_of(&self, index: usize, expected: DispatchKind) -> Result<&Entry, ContainerError> {
+        let entry = self.entry(index)?;
+        let found = entry.kind();
+        if found == expected {
+            return Ok(entry);
+        }
+        Err(ContainerError::OtherKind { path: self.path.clone(), name: entry.name.clone(), found, expected })
     }
 
     fn damaged(&self, record: &str, offset: u64, problem: impl Into<String>) -> ContainerError {
@@ -325,13 +416,24 @@ impl TraceReader {
 
     /// The payload that a reference leads to, as stored, checked, with its header.
     fn blob(&self, entry: &Entry, part: &str, reference: &BlobRef) -> Result<(RecordHeader, &[u8]), ContainerError> {
+        self.blob_of(entry, &entry.record, part, reference)
+    }
+
+    /// As [`Self::blob`], for one that `referring`, a record of the entry, refers to.
+    fn blob_of(
+        &self,
+        entry: &Entry,
+        referring: &Located,
+        part: &str,
+        reference: &BlobRef,
+    ) -> Result<(RecordHeader, &[u8]), ContainerError> {
         let what = blob_name(entry, part);
         let position = self.records.binary_search_by_key(&reference.at, |record| record.offset);
         let record = position.ok().and_then(|position| self.records.get(position));
         let Some(record) = record.filter(|record| record.kind == RecordKind::Blob) else {
             return Err(self.damaged(&what, reference.at, "no blob starts here"));
         };
-        if record.offset >= entry.record.offset {
+        if record.offset >= referring.offset {
             return Err(self.damaged(&what, reference.at, "stands behind the dispatch that refers to it"));
         }
         let (header, payload) = self.checked(&what, record)?;
@@ -369,7 +471,17 @@ impl TraceReader {
     }
 
     fn blob_words(&self, entry: &Entry, part: &str, reference: &BlobRef) -> Result<Words, ContainerError> {
-        let (header, payload) = self.blob(entry, part, reference)?;
+        self.blob_before(entry, &entry.record, part, reference)
+    }
+
+    fn blob_before(
+        &self,
+        entry: &Entry,
+        referring: &Located,
+        part: &str,
+        reference: &BlobRef,
+    ) -> Result<Words, ContainerError> {
+        let (header, payload) = self.blob_of(entry, referring, part, reference)?;
         let fail = |problem| self.damaged(&blob_name(entry, part), reference.at, problem);
         if !header.unpacked.is_multiple_of(4) {
             return Err(fail("not a whole number of words"));
@@ -404,6 +516,19 @@ impl TraceReader {
 }
 
 impl Entry {
+    fn kind(&self) -> DispatchKind {
+        if self.record.kind == RecordKind::Compute { DispatchKind::Compute } else { DispatchKind::Sample }
+    }
+
+    /// Where it stands among the others: a compute dispatch where it ended, behind all others when it did not.
+    fn place(&self) -> (bool, u64) {
+        match (self.kind(), &self.end) {
+            (DispatchKind::Sample, _) => (false, self.record.offset),
+            (DispatchKind::Compute, Some(end)) => (false, end.offset),
+            (DispatchKind::Compute, None) => (true, self.record.offset),
+        }
+    }
+
     fn what(&self) -> String {
         format!("dispatch {:?}", self.name)
     }
@@ -521,13 +646,34 @@ fn by_index(map: &[u8]) -> Result<Found, String> {
     if dispatches.len() != content.names.len() {
         return fail("it does not name each dispatch");
     }
+    let computes: Vec<&Located> = records.iter().filter(|record| record.kind == RecordKind::Compute).collect();
+    if computes.len() != content.compute.len() {
+        return fail("it does not name each compute dispatch");
+    }
     let mut names = HashSet::new();
-    if !content.names.iter().all(|name| names.insert(name.as_str())) {
+    let all = content.names.iter().chain(content.compute.iter().map(|entry| &entry.name));
+    if !all.into_iter().all(|name| names.insert(name.as_str())) {
         return fail("it names two dispatches alike");
     }
     drop(names);
-    let dispatches = content.names.into_iter().zip(dispatches).map(|(name, record)| Entry { name, record: *record });
-    let dispatches = dispatches.collect();
+    let samples = content.names.into_iter().zip(dispatches);
+    let mut entries: Vec<Entry> = samples.map(|(name, record)| Entry { name, record: *record, end: None }).collect();
+    let mut ends = HashSet::new();
+    for (ComputeName { name, end }, record) in content.compute.into_iter().zip(computes) {
+        let located = end.map(|end| {
+            let at = records.binary_search_by_key(&end, |record| record.offset).ok()?;
+            let found = records.get(at).filter(|found| found.kind == RecordKind::ComputeEnd)?;
+            (found.offset > record.offset && ends.insert(end)).then_some(*found)
+        });
+        let end = match located {
+            Some(None) => return fail("it names an end of a compute dispatch where there is none"),
+            Some(end) => end,
+            None => None,
+        };
+        entries.push(Entry { name, record: *record, end });
+    }
+    entries.sort_by_key(Entry::place);
+    let dispatches = entries;
     Ok(Found { records, index: Some(index), dispatches, recovery: None })
 }
 
@@ -541,17 +687,31 @@ fn by_scan(path: &Path, map: &[u8], reason: String) -> Result<Found, ContainerEr
             lost.push(Lost { offset: record.offset, bytes: record.end - record.offset, problem });
         };
         match record.kind {
-            RecordKind::SampleDispatch => {
+            RecordKind::SampleDispatch | RecordKind::Compute => {
                 let name = checked_record(map, record).and_then(|(_, payload)| decode::<DispatchName>(payload));
                 match name {
                     Ok(DispatchName { name }) if names.insert(name.clone()) => {
-                        dispatches.push(Entry { name, record: *record });
+                        dispatches.push(Entry { name, record: *record, end: None });
                     }
                     Ok(DispatchName { name }) => {
                         let problem = "a dispatch before this has the same name".to_owned();
                         return Err(damaged(path, &format!("dispatch {name:?}"), record.offset, problem));
                     }
-                    Err(problem) => lose(format!("sample dispatch: {problem}")),
+                    Err(problem) => lose(format!("{}: {problem}", record.kind)),
+                }
+            }
+            RecordKind::ComputeEnd => {
+                let begin = checked_record(map, record).and_then(|(_, payload)| decode::<EndedDispatch>(payload));
+                // Dispatches stand in the order of their records here.
+                let found = begin.map(|EndedDispatch { begin }| {
+                    let at = dispatches.binary_search_by_key(&begin, |entry| entry.record.offset).ok()?;
+                    dispatches.get_mut(at).filter(|entry| entry.kind() == DispatchKind::Compute)
+                });
+                match found {
+                    Ok(Some(entry)) if entry.end.is_none() => entry.end = Some(*record),
+                    Ok(Some(entry)) => lose(format!("a second end of dispatch {:?}", entry.name)),
+                    Ok(None) => lose("the end of a compute dispatch that is lost".to_owned()),
+                    Err(problem) => lose(format!("{}: {problem}", record.kind)),
                 }
             }
             RecordKind::Trace if record.offset != BLOCK_BYTES => lose("a second trace header".to_owned()),
@@ -559,6 +719,7 @@ fn by_scan(path: &Path, map: &[u8], reason: String) -> Result<Found, ContainerEr
         }
     }
     lost.sort_by_key(|part| part.offset);
+    dispatches.sort_by_key(Entry::place);
     Ok(Found { records, index: None, dispatches, recovery: Some(Recovery { reason, lost }) })
 }
 
@@ -566,23 +727,37 @@ fn by_scan(path: &Path, map: &[u8], reason: String) -> Result<Found, ContainerEr
 ///
 /// # Errors
 /// As [`TraceReader::open`] and [`TraceReader::dispatch`], and a file that was cut short or damaged, even if all its
-/// dispatches could be read: what else was there is not known. [`TraceReader`] gives what is left of such a file.
+/// dispatches could be read: what else was there is not known. [`TraceReader`] gives what is left of such a file. A compute
+/// dispatch: [`TraceReader::read_recording`] reads both kinds.
 pub fn read_trace(path: &Path) -> Result<Trace, ContainerError> {
     TraceReader::open(path)?.read_all()
 }
 
 impl TraceReader {
-    /// Reads all dispatches.
+    /// Reads all dispatches of a trace that has sample dispatches only.
     ///
     /// # Errors
     /// As [`read_trace`].
     pub fn read_all(&self) -> Result<Trace, ContainerError> {
-        if let Some(recovery) = &self.recovery {
-            let recovery = Box::new(recovery.clone());
-            return Err(ContainerError::Incomplete { path: self.path.clone(), recovery });
-        }
+        self.complete()?;
         let TraceMeta { name, summary, oracle } = self.meta.clone();
         let dispatches = (0..self.len()).map(|index| self.dispatch(index)).collect::<Result<_, _>>()?;
         Ok(Trace { name, summary, oracle, dispatches })
+    }
+
+    /// Reads all dispatches of both kinds.
+    ///
+    /// # Errors
+    /// As [`read_trace`].
+    pub fn read_recording(&self) -> Result<Recording, ContainerError> {
+        self.complete()?;
+        let dispatches = (0..self.len()).map(|index| self.recorded(index)).collect::<Result<_, _>>()?;
+        Ok(Recording { meta: self.meta.clone(), dispatches })
+    }
+
+    fn complete(&self) -> Result<(), ContainerError> {
+        let Some(recovery) = &self.recovery else { return Ok(()) };
+        let recovery = Box::new(recovery.clone());
+        Err(ContainerError::Incomplete { path: self.path.clone(), recovery })
     }
 }

@@ -64,7 +64,7 @@ impl TryFrom<TraceRecord> for TraceMeta {
 
 /// A reference to a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct BlobRef {
+pub(crate) struct BlobRef {
     /// Offset of its record.
     pub at: u64,
     /// Its unpacked length.
@@ -120,8 +120,20 @@ pub(super) struct IndexRecord {
     pub types: Vec<u32>,
     /// Flags of each record.
     pub flags: Vec<u32>,
-    /// Names of the dispatches, in the order of their records.
+    /// Names of the sample dispatches, in the order of their records.
     pub names: Vec<String>,
+    /// The compute dispatches, in the order of their records. A reader that does not know them finds a sound index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compute: Vec<ComputeName>,
+}
+
+/// A compute dispatch in the index.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ComputeName {
+    pub name: String,
+    /// Offset of the record with its end, if it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<u64>,
 }
 
 impl IndexRecord {

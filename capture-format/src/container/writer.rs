@@ -12,10 +12,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::{
     blob,
+    compute_record::{ComputeEndRecord, ComputeRecord, OutputRecord},
     layout::{BLOCK, BLOCK_BYTES, FLAG_COMPRESSED, RecordHeader, RecordKind, encode_file_header, encode_trailer},
-    structure::{BlobRef, DispatchRecord, IndexRecord, TraceMeta, TraceRecord},
+    structure::{BlobRef, ComputeName, DispatchRecord, IndexRecord, TraceMeta, TraceRecord},
 };
-use crate::{Dispatch, DispatchProblem, Trace};
+use crate::{ComputeDispatch, Dispatch, DispatchProblem, Recorded, Recording, Trace};
 
 /// How a trace is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,6 +111,8 @@ pub struct TraceWriter<W: Write> {
     /// Blobs by hash and length. Two blobs of one hash and length are taken to be equal.
     blobs: HashMap<(u128, u64), BlobRef>,
     names: HashSet<String>,
+    /// Bytes of all names.
+    names_bytes: usize,
     index: IndexRecord,
     failed: Option<u64>,
 }
@@ -158,7 +161,7 @@ impl<W: Write> TraceWriter<W> {
             }
         };
         let (blobs, names, index) = (HashMap::new(), HashSet::new(), IndexRecord::default());
-        let mut writer = Self { out, path, at: 0, packer, blobs, names, index, failed: None };
+        let mut writer = Self { out, path, at: 0, packer, blobs, names, names_bytes: 0, index, failed: None };
         writer.put(RecordKind::Trace, |out| out.write_all(&encode_file_header()))?;
         writer.at = BLOCK_BYTES;
         writer.structure(RecordKind::Trace, &TraceRecord::from(meta))?;
@@ -203,9 +206,159 @@ impl<W: Write> TraceWriter<W> {
         };
         self.structure(RecordKind::SampleDispatch, &record)?;
         self.flush(RecordKind::SampleDispatch)?;
+        self.names_bytes += dispatch.name.len();
         self.names.insert(dispatch.name.clone());
         self.index.names.push(dispatch.name.clone());
         Ok(())
+    }
+
+    /// Stores a blob ahead of the dispatch that refers to it, unless an equal one is there. It is handed to the output with
+    /// the dispatch.
+    ///
+    /// # Errors
+    /// A failed write, now or before, and a length that is no whole number of words.
+    pub fn store(&mut self, content: &[u8]) -> Result<StoredBlob, WriteError> {
+        self.still_sound()?;
+        if !content.len().is_multiple_of(4) {
+            return Err(WriteError::Usage(format!("{} bytes, expected a whole number of words", content.len())));
+        }
+        self.blob(content).map(StoredBlob)
+    }
+
+    /// Writes a compute dispatch before it runs, and hands it to the output: if the host dies in it, the trace says in what.
+    ///
+    /// Contents after the dispatch are not looked at; [`TraceWriter::end_compute`] takes them. `stored`: contents before the
+    /// dispatch that [`TraceWriter::store`] has taken, by the number of the binding, instead of those in the dispatch.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::add_dispatch`], and stored contents that are of another length than the binding.
+    pub fn begin_compute(
+        &mut self,
+        dispatch: &ComputeDispatch,
+        stored: &[(usize, StoredBlob)],
+    ) -> Result<ComputeTicket, WriteError> {
+        self.still_sound()?;
+        let name = &dispatch.name;
+        let invalid = |problem| WriteError::Invalid { name: name.clone(), problem };
+        dispatch.check().map_err(invalid)?;
+        if self.names.contains(name) {
+            return Err(WriteError::DuplicateName { name: name.clone() });
+        }
+        let mut before: Vec<Option<BlobRef>> = vec![None; dispatch.bindings.len()];
+        for (number, blob) in stored {
+            check_stored(dispatch, *number, *blob).map_err(|problem| {
+                invalid(DispatchProblem { field: "bindings", problem: format!("{number}: {problem}") })
+            })?;
+            before[*number] = Some(blob.0);
+        }
+        let module = self.words(&dispatch.module)?;
+        let isa = &dispatch.guest_shader.isa;
+        let isa = if isa.is_empty() { None } else { Some(self.words(isa)?) };
+        for (binding, before) in dispatch.bindings.iter().zip(&mut before) {
+            if let (None, (Some(words), _)) = (&before, binding.contents()) {
+                *before = Some(self.words(words)?);
+            }
+        }
+        let begin = self.at;
+        self.structure(RecordKind::Compute, &ComputeRecord::new(dispatch, module, isa, before))?;
+        self.flush(RecordKind::Compute)?;
+        self.names_bytes += name.len();
+        self.names.insert(name.clone());
+        let number = self.index.compute.len();
+        self.index.compute.push(ComputeName { name: name.clone(), end: None });
+        let outputs = dispatch.bindings.iter().map(|b| b.is_output().then(|| b.content_words())).collect();
+        Ok(ComputeTicket { begin, number, name: name.clone(), outputs })
+    }
+
+    /// Writes the end of a compute dispatch with its outputs, by the numbers of their bindings. An output that is not among
+    /// them has no contents. A failed check gives the ticket up: the dispatch stays without an end.
+    ///
+    /// # Errors
+    /// A failed write, now or before; a number that is no output, is given twice, or contents of another length than the
+    /// binding.
+    pub fn end_compute(
+        &mut self,
+        ticket: ComputeTicket,
+        outputs: &[(usize, OutputContent<'_>)],
+    ) -> Result<(), WriteError> {
+        self.still_sound()?;
+        let ComputeTicket { begin, number, name, outputs: declared } = ticket;
+        let invalid = |place: usize, problem: String| WriteError::Invalid {
+            name: name.clone(),
+            problem: DispatchProblem { field: "bindings", problem: format!("{place}: {problem}") },
+        };
+        for (i, (place, content)) in outputs.iter().enumerate() {
+            let Some(Some(size)) = declared.get(*place) else {
+                return Err(invalid(*place, "is no output".to_owned()));
+            };
+            if outputs[..i].iter().any(|(other, _)| other == place) {
+                return Err(invalid(*place, "is given twice".to_owned()));
+            }
+            let bytes = match content {
+                OutputContent::Words(words) => words.len() as u64 * 4,
+                OutputContent::Stored(blob) => blob.bytes(),
+            };
+            if let Some(size) = size
+                && Some(bytes) != size.checked_mul(4)
+            {
+                return Err(invalid(*place, format!("expected {size} words after the dispatch, found {bytes} bytes")));
+            }
+        }
+        let mut records = Vec::with_capacity(outputs.len());
+        for (place, content) in outputs {
+            let after = match content {
+                OutputContent::Words(words) => self.words(words)?,
+                OutputContent::Stored(blob) => blob.0,
+            };
+            let binding = u32::try_from(*place).map_err(|_| invalid(*place, "is no output".to_owned()))?;
+            records.push(OutputRecord { binding, after });
+        }
+        let end = self.at;
+        self.structure(RecordKind::ComputeEnd, &ComputeEndRecord { begin, outputs: records })?;
+        self.flush(RecordKind::ComputeEnd)?;
+        if let Some(entry) = self.index.compute.get_mut(number) {
+            entry.end = Some(end);
+        }
+        Ok(())
+    }
+
+    /// Adds a compute dispatch with its end, if it has one.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::begin_compute`].
+    pub fn add_compute(&mut self, dispatch: &ComputeDispatch) -> Result<(), WriteError> {
+        let ticket = self.begin_compute(dispatch, &[])?;
+        if !dispatch.ended {
+            return Ok(());
+        }
+        let outputs = dispatch.outputs();
+        let outputs: Vec<_> = outputs
+            .filter_map(|(number, binding)| Some((number, OutputContent::Words(binding.contents().1?.as_slice()))))
+            .collect();
+        self.end_compute(ticket, &outputs)
+    }
+
+    /// Bytes written so far, the index and the trailer not among them.
+    #[must_use]
+    pub fn bytes_written(&self) -> u64 {
+        self.at
+    }
+
+    /// The most bytes that the file would have if it were finished now.
+    #[must_use]
+    pub fn finished_bytes_bound(&self) -> u64 {
+        // Offset, type and flags of a record take at most 19 bytes; a name has 5 before it, an offset of an end 9 beside keys.
+        let names: usize = self.names_bytes + self.names.len() * 32;
+        self.at + (4 * BLOCK + 64 + self.index.offsets.len() * 19 + names) as u64
+    }
+
+    /// The output.
+    pub fn output(&self) -> &W {
+        &self.out
+    }
+
+    fn words(&mut self, words: &[u32]) -> Result<BlobRef, WriteError> {
+        self.blob(bytemuck::cast_slice(words))
     }
 
     /// Writes the index and the trailer, flushes, and gives the output back.
@@ -289,12 +442,85 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
+/// A blob that is in the trace already. It is good for the writer that gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredBlob(BlobRef);
+
+impl StoredBlob {
+    /// Its length in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+}
+
+/// A compute dispatch that has begun, for [`TraceWriter::end_compute`] of the same writer.
+#[derive(Debug)]
+pub struct ComputeTicket {
+    begin: u64,
+    number: usize,
+    name: String,
+    /// For each binding that is an output, its size in words where that is known.
+    outputs: Vec<Option<Option<u64>>>,
+}
+
+/// Contents after a compute dispatch.
+#[derive(Clone, Copy, Debug)]
+pub enum OutputContent<'a> {
+    /// To be written.
+    Words(&'a [u32]),
+    /// Taken by [`TraceWriter::store`] already.
+    Stored(StoredBlob),
+}
+
+fn check_stored(dispatch: &ComputeDispatch, number: usize, blob: StoredBlob) -> Result<(), String> {
+    let binding = dispatch.bindings.get(number).ok_or("there is no such binding")?;
+    if binding.contents().0.is_some() {
+        return Err("has contents before the dispatch, and stored ones as well".to_owned());
+    }
+    match binding.content_words() {
+        Some(words) if words.checked_mul(4) != Some(blob.bytes()) => {
+            Err(format!("expected {words} words before the dispatch, found {} bytes", blob.bytes()))
+        }
+        None if matches!(binding.resource, crate::BoundResource::Sampler(_)) => {
+            Err("a sampler has no contents".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes a whole trace. It is written under another name in the same folder and renamed when it is complete, so that
 /// whoever opens `path` finds the old content or the new one.
 ///
 /// # Errors
 /// What [`TraceWriter`] refuses; then nothing is left behind and what was at `path` is untouched.
 pub fn write_trace(path: &Path, trace: &Trace, options: WriteOptions) -> Result<(), WriteError> {
+    write_whole(path, &TraceMeta::from(trace), options, |writer| {
+        trace.dispatches.iter().try_for_each(|dispatch| writer.add_dispatch(dispatch))
+    })
+}
+
+/// As [`write_trace`], with dispatches of both kinds.
+///
+/// # Errors
+/// As [`write_trace`].
+pub fn write_recording(path: &Path, recording: &Recording, options: WriteOptions) -> Result<(), WriteError> {
+    write_whole(path, &recording.meta, options, |writer| {
+        recording.dispatches.iter().try_for_each(|dispatch| match dispatch {
+            Recorded::Sample(dispatch) => writer.add_dispatch(dispatch),
+            Recorded::Compute(dispatch) => writer.add_compute(dispatch),
+        })
+    })
+}
+
+type WholeWriter = TraceWriter<BufWriter<tempfile::NamedTempFile>>;
+
+fn write_whole(
+    path: &Path,
+    meta: &TraceMeta,
+    options: WriteOptions,
+    add: impl FnOnce(&mut WholeWriter) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
     let fail = |action| move |source| WriteError::File { path: path.to_owned(), action, source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -304,10 +530,8 @@ pub fn write_trace(path: &Path, trace: &Trace, options: WriteOptions) -> Result<
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = builder.tempfile_in(folder).map_err(fail("create"))?;
     let out = BufWriter::with_capacity(1 << 16, file);
-    let mut writer = TraceWriter::start(out, Some(path.to_owned()), &TraceMeta::from(trace), options)?;
-    for dispatch in &trace.dispatches {
-        writer.add_dispatch(dispatch)?;
-    }
+    let mut writer = TraceWriter::start(out, Some(path.to_owned()), meta, options)?;
+    add(&mut writer)?;
     let file = writer.finish()?.into_inner().map_err(|error| fail("write")(error.into_error()))?;
     file.as_file().sync_all().map_err(fail("write"))?;
     file.persist(path).map_err(|error| fail("rename to")(error.error))?;

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use capture_format::Dispatch;
+use capture_format::{ComputeDispatch, Dispatch};
 
 use super::{ExecutorKind, Settings};
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
         vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions},
     },
     path::{Failure, Path, evaluate},
+    recorded,
     rules::Profile,
 };
 
@@ -35,6 +36,18 @@ pub trait Backend: Sync {
         executor: Option<&mut dyn Executor>,
         strict: bool,
     ) -> Result<Vec<u32>, Failure>;
+
+    /// Computes a compute dispatch, as [`recorded::run`].
+    ///
+    /// # Errors
+    /// As [`recorded::run`].
+    fn run_recorded(
+        &self,
+        dispatch: &ComputeDispatch,
+        executor: &mut dyn Executor,
+    ) -> Result<Vec<recorded::Output>, Failure> {
+        recorded::run(dispatch, executor)
+    }
 }
 
 /// The executors of this build.

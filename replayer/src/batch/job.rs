@@ -52,6 +52,8 @@ pub enum ExecutorKind {
 pub struct Settings {
     /// The path under test.
     pub path: Path,
+    /// Compute dispatches take [`Path::Recorded`], whatever `path` is: no path was asked for.
+    pub recorded: bool,
     /// What it is held against.
     pub against: Against,
     /// The profile by name; `None`: the one that each trace's oracle follows.

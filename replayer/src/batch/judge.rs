@@ -2,10 +2,10 @@
 
 use std::{panic::AssertUnwindSafe, time::Instant};
 
-use capture_format::{Dispatch, Expected};
+use capture_format::{Dispatch, Expected, Recorded};
 use serde::{Deserialize, Serialize};
 
-use super::{Against, Backend, Item, Pictures, Settings};
+use super::{Against, Backend, Item, Pictures, Settings, judge_compute};
 use crate::{
     compare::{Comparison, Operands, Options, compare},
     execute::{ExecuteError, Executor},
@@ -62,11 +62,31 @@ impl Item {
             expectation: None,
             first: Vec::new(),
             worst: Vec::new(),
+            outputs: Vec::new(),
         }
     }
 }
 
-/// Computes a dispatch and compares it. A panic in the path is a [`Status::Crash`].
+/// Computes a dispatch of either kind and compares it. A panic in the path is a [`Status::Crash`].
+pub fn judge_recorded(
+    backend: &dyn Backend,
+    item: &Item,
+    dispatch: &Recorded,
+    settings: &Settings,
+    mut executor: Option<&mut dyn Executor>,
+) -> Judged {
+    match dispatch {
+        Recorded::Sample(dispatch) => judge(backend, item, dispatch, settings, executor),
+        Recorded::Compute(dispatch) => {
+            let result = item.without_result(settings, Status::NoOracle, String::new());
+            guarded(result, &mut executor, |executor, judged| {
+                judge_compute::verdict(backend, dispatch, settings, executor, judged);
+            })
+        }
+    }
+}
+
+/// Computes a sample dispatch and compares it. A panic in the path is a [`Status::Crash`].
 pub fn judge(
     backend: &dyn Backend,
     item: &Item,
@@ -74,21 +94,30 @@ pub fn judge(
     settings: &Settings,
     mut executor: Option<&mut dyn Executor>,
 ) -> Judged {
-    let start = Instant::now();
     let mut result = item.without_result(settings, Status::NoOracle, String::new());
     result.samples = dispatch.sample_count();
     result.grid = dispatch.grid;
     result.op = dispatch.op.to_string();
-    if let Some(executor) = &executor {
+    guarded(result, &mut executor, |executor, judged| {
+        verdict(backend, item, dispatch, settings, executor, judged);
+    })
+}
+
+/// Finds a verdict; a panic on the way is one, too.
+fn guarded(
+    mut result: DispatchResult,
+    executor: &mut Option<&mut dyn Executor>,
+    find: impl FnOnce(&mut Option<&mut dyn Executor>, &mut Judged),
+) -> Judged {
+    let start = Instant::now();
+    if let Some(executor) = executor {
         let info = executor.info();
         result.executor = info.kind.to_owned();
         result.device.clone_from(&info.device);
         result.driver.clone_from(&info.driver);
     }
     let mut judged = Judged { result, pictures: None, executor_lost: false };
-    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        verdict(backend, item, dispatch, settings, &mut executor, &mut judged);
-    }));
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| find(executor, &mut judged)));
     if let Err(panic) = outcome {
         let text = panic
             .downcast_ref::<String>()
@@ -234,7 +263,7 @@ fn fill(result: &mut DispatchResult, comparison: &Comparison) {
 }
 
 /// Turns a path's failure into a verdict. `against`: the failing path, when it is not the one under test.
-fn fail(judged: &mut Judged, failure: Failure, against: Option<Path>) {
+pub(super) fn fail(judged: &mut Judged, failure: Failure, against: Option<Path>) {
     let result = &mut judged.result;
     let prefix = against.map_or_else(String::new, |path| format!("{path}: "));
     let (status, text) = match failure {

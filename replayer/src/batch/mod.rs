@@ -4,6 +4,7 @@ mod backend;
 mod child;
 mod job;
 mod judge;
+mod judge_compute;
 mod plan;
 mod pool;
 mod protocol;
@@ -13,7 +14,7 @@ mod worker;
 
 pub use backend::{Backend, Installed, open_executor};
 pub use job::{Against, ExecutorKind, Item, Pictures, Settings};
-pub use judge::{Judged, judge};
+pub use judge::{Judged, judge, judge_recorded};
 pub use plan::{Plan, PlanError, Selection, plan};
 pub use pool::{Isolation, PoolOptions, RunEnd, Settled, run_all};
 pub use protocol::{ExecutorName, ProtocolError, WireError};

@@ -13,7 +13,7 @@ use std::{
 use super::{
     Backend, ExecutorName, Item, Judged, Settings, Stop,
     child::{Lost, Worker},
-    judge,
+    judge_recorded,
 };
 use crate::{
     execute::Executor,
@@ -299,11 +299,11 @@ impl Shared<'_> {
                         }
                     }
                 }
-                let dispatch = match sources.dispatch(&item.file, item.index) {
+                let dispatch = match sources.recorded(&item.file, item.index) {
                     Ok(dispatch) => dispatch,
                     Err(error) => return Some(Attempt::Unreadable(error.to_string())),
                 };
-                let judged = judge(
+                let judged = judge_recorded(
                     self.backend,
                     item,
                     &dispatch,

@@ -19,6 +19,7 @@ const MAX_BYTES: u32 = 64 << 20;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Hello {
     path: String,
+    recorded: bool,
     against: String,
     profile: Option<String>,
     executor: ExecutorKind,
@@ -33,6 +34,7 @@ impl From<&Settings> for Hello {
     fn from(settings: &Settings) -> Self {
         Self {
             path: settings.path.name().to_owned(),
+            recorded: settings.recorded,
             against: settings.against.name().to_owned(),
             profile: settings.profile.clone(),
             executor: settings.executor,
@@ -51,6 +53,7 @@ impl TryFrom<Hello> for Settings {
     fn try_from(hello: Hello) -> Result<Self, Self::Error> {
         Ok(Self {
             path: hello.path.parse()?,
+            recorded: hello.recorded,
             against: hello.against.parse()?,
             profile: hello.profile,
             executor: hello.executor,

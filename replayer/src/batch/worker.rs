@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 
 use super::{
-    Backend, Item, ProtocolError, Settings, judge,
+    Backend, Item, ProtocolError, Settings, judge_recorded,
     protocol::{Hello, Ready, Reply, Request, receive, send},
 };
 use crate::source::SourceCache;
@@ -43,10 +43,11 @@ pub fn serve(backend: &dyn Backend, mut input: impl Read, mut output: impl Write
     let mut sources = SourceCache::default();
     while let Some(request) = receive::<Request>(&mut input)? {
         let item = Item::from(request);
-        let reply = match sources.dispatch(&item.file, item.index) {
+        let reply = match sources.recorded(&item.file, item.index) {
             Err(error) => Reply::Unreadable(error.to_string()),
             Ok(dispatch) => {
-                let judged = judge(backend, &item, &dispatch, &settings, executor.as_deref_mut().map(|e| e as _));
+                let judged =
+                    judge_recorded(backend, &item, &dispatch, &settings, executor.as_deref_mut().map(|e| e as _));
                 Reply::Judged(Box::new(judged))
             }
         };

@@ -55,6 +55,14 @@ fn samples(text: &str) -> Result<usize, String> {
     }
 }
 
+/// The device that an option names; any without one.
+pub(super) fn device_selection(text: Option<&str>) -> DeviceSelection {
+    text.map_or(DeviceSelection::Auto, |text| match text.parse() {
+        Ok(selection) => selection,
+        Err(never) => match never {},
+    })
+}
+
 pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let suites = suites(&arguments.suite)?;
     if let Some(name) = &arguments.profile
@@ -63,10 +71,7 @@ pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Re
         let known: Vec<_> = Profile::ALL.iter().map(|p| p.name).collect();
         return Err(Failure::usage(format!("--profile {name}: expected one of {}", known.join(", "))));
     }
-    let selection = arguments.device.as_deref().map_or(DeviceSelection::Auto, |text| match text.parse() {
-        Ok(selection) => selection,
-        Err(never) => match never {},
-    });
+    let selection = device_selection(arguments.device.as_deref());
     let mut device = VulkanExecutor::open(&selection, &VulkanOptions::default()).or_usage()?;
     let provenance = Provenance::of(&device.device().clone(), arguments.profile.as_deref(), &today());
     writeln!(context.out, "{}, profile {}", provenance.text, provenance.profile)?;

@@ -4,6 +4,7 @@ use std::{
     fmt::Write as _,
     io::{IsTerminal as _, Write as _},
     path::PathBuf,
+    sync::Arc,
 };
 
 use anyhow::Context as _;
@@ -13,12 +14,19 @@ use rspirv::binary::Disassemble as _;
 
 use super::{
     Context,
+    capture::device_selection,
     console::write_bytes,
     exit::{Exit, Failure, OrExit as _},
 };
 use crate::{
     emulated::{self, ModuleKey, Slot},
+    execute::{
+        Module,
+        vulkan::{Statistic, VulkanOptions, compile_statistics},
+    },
     materialise::materialise,
+    native,
+    path::Path,
     rules::Profile,
 };
 
@@ -39,6 +47,15 @@ pub(super) struct EmitArguments {
     /// Print a disassembly, with the values of the specialization constants
     #[arg(long)]
     text: bool,
+    /// Print what a Vulkan device's compiler says of the module: instructions, registers, size, as far as it says so
+    #[arg(long)]
+    statistics: bool,
+    /// The path whose module it is: emulated, as-submitted, or native (the device's own sampler)
+    #[arg(long, value_name = "PATH", default_value = "emulated")]
+    path: Path,
+    /// The Vulkan device for --statistics, by its number in `devices` or a part of its name
+    #[arg(long, value_name = "N|NAME")]
+    device: Option<String>,
     /// The file to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -51,28 +68,79 @@ pub(super) fn run(arguments: &EmitArguments, context: &mut Context<'_>) -> Resul
     let known: Vec<_> = Profile::ALL.iter().map(|p| p.name).collect();
     let profile = Profile::by_name(name)
         .ok_or_else(|| Failure::usage(format!("profile {name:?}: expected one of {} (--profile)", known.join(", "))))?;
+    let profile = match arguments.path {
+        Path::Emulated | Path::Native => profile,
+        Path::AsSubmitted => Profile::AS_SUBMITTED,
+        other => {
+            let name = other.name();
+            return Err(Failure::usage(format!(
+                "--path {name} runs no module; expected emulated, as-submitted or native"
+            )));
+        }
+    };
+    let refused = |refusal: &dyn std::fmt::Display| {
+        anyhow::anyhow!("{}: {}: refused: {refusal}", arguments.trace.display(), dispatch.name)
+    };
+    if arguments.path == Path::Native {
+        let (module, sampled) = native::module_of(&dispatch).map_err(|failure| refused(&failure)).or_input()?;
+        return write(
+            arguments,
+            context,
+            &source,
+            &dispatch,
+            &Emitted { module, specialization: Vec::new(), sampled, by: "native path".to_owned() },
+        );
+    }
     let state = match materialise(&dispatch, &profile.rules) {
         Ok(state) => state,
         Err(refusal) => {
-            return Err(anyhow::anyhow!("{}: {}: refused: {refusal}", arguments.trace.display(), dispatch.name))
-                .or_input();
+            return Err(refused(&refusal)).or_input();
         }
     };
     let module = emulated::module(&ModuleKey::of(&state, profile.rules))?;
+    let specialization = emulated::specialize(&state);
+    write(
+        arguments,
+        context,
+        &source,
+        &dispatch,
+        &Emitted { module, specialization, sampled: false, by: format!("profile {}", profile.name) },
+    )
+}
+
+/// A module with what it runs with.
+struct Emitted {
+    module: Arc<Module>,
+    specialization: Vec<(u32, u32)>,
+    /// Whether its image comes with a sampler.
+    sampled: bool,
+    /// By what rules it samples.
+    by: String,
+}
+
+fn write(
+    arguments: &EmitArguments,
+    context: &mut Context<'_>,
+    source: &Source,
+    dispatch: &Dispatch,
+    emitted: &Emitted,
+) -> Result<Exit, Failure> {
+    let Emitted { module, specialization, sampled, .. } = emitted;
+    if arguments.statistics {
+        let selection = device_selection(arguments.device.as_deref());
+        let options = VulkanOptions::default();
+        let statistics = compile_statistics(&selection, &options, module, emulated::ENTRY, specialization, *sampled)?;
+        for Statistic { name, value } in statistics {
+            writeln!(context.out, "{value:>12}  {name}")?;
+        }
+        return Ok(Exit::Success);
+    }
     if arguments.text {
         let parsed = rspirv::dr::load_words(&module.words)
             .map_err(|error| anyhow::anyhow!("the module does not parse: {error}"))?;
         let mut text = String::new();
-        let specialization = emulated::specialize(&state);
-        writeln!(
-            text,
-            "; {} {}, profile {}, entry point {}",
-            source.name(),
-            dispatch.name,
-            profile.name,
-            emulated::ENTRY
-        )?;
-        for (id, value) in specialization {
+        writeln!(text, "; {} {}, {}, entry point {}", source.name(), dispatch.name, emitted.by, emulated::ENTRY)?;
+        for &(id, value) in specialization {
             let slot = Slot::ALL.iter().find(|&&slot| slot as u32 == id).map_or("", |slot| slot.name());
             writeln!(text, "; SpecId {id} = {value} ({value:#x}) {slot}")?;
         }
@@ -99,8 +167,13 @@ pub(super) fn run(arguments: &EmitArguments, context: &mut Context<'_>) -> Resul
     Ok(Exit::Success)
 }
 
-/// The dispatch of that number or name.
+/// The sample dispatch of that number or name.
 pub(super) fn find_dispatch(source: &Source, text: &str) -> Result<Dispatch, Failure> {
+    source.dispatch(find_index(source, text)?).or_input()
+}
+
+/// The number of the dispatch of that number or name.
+pub(super) fn find_index(source: &Source, text: &str) -> Result<usize, Failure> {
     let index = match (source.position(text), text.parse::<usize>()) {
         (Some(index), _) => index,
         (None, Ok(index)) if index < source.len() => index,
@@ -116,5 +189,5 @@ pub(super) fn find_dispatch(source: &Source, text: &str) -> Result<Dispatch, Fai
             )));
         }
     };
-    source.dispatch(index).or_input()
+    Ok(index)
 }

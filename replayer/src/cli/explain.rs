@@ -3,22 +3,25 @@
 use std::{io::Write as _, path::PathBuf};
 
 use anyhow::Context as _;
-use capture_format::{CaseOptions, Dispatch, Expected, Source, open, write_case};
+use capture_format::{
+    BoundResource, CaseOptions, Column, ComputeDispatch, Coords, Dispatch, DispatchKind, Expected, Op, Recorded,
+    Source, open, write_case,
+};
 use clap::Args;
 
 use super::{
     Context,
-    emit::find_dispatch,
+    emit::{find_dispatch, find_index},
     exit::{Exit, Failure, OrExit as _},
     settings::ComputeArguments,
 };
 use crate::{
     batch::{Against, Pictures, Selection, Settings, plan},
     coverage::{self, Coverage},
-    execute::Executor,
+    execute::{ExecuteError, Executor},
     explain::{Explanation, Limits, PathModel, Subject, detail, explain_all, render_sample, render_text},
     materialise::materialise,
-    path,
+    path, recorded,
     reduce::reduce,
     rules::{Profile, Rules},
     source::SourceCache,
@@ -36,8 +39,14 @@ pub(super) struct ExplainArguments {
     #[arg(long, value_name = "N|NAME")]
     dispatch: Option<String>,
     /// Show this sample of the dispatch in full: coordinates, taps, weights, both results
+    ///
+    /// Of a compute dispatch: the invocation of that number, with the texels that its shader accesses
     #[arg(long, value_name = "X,Y,Z", requires = "dispatch", value_parser = parse_position)]
     sample: Option<[u32; 3]>,
+    /// Of a compute dispatch: show beside them the taps that the rules ask for at these coordinates, of image_sample_lz on the
+    /// first image with a T# and an S#
+    #[arg(long, value_name = "U,V", requires = "sample", value_parser = parse_coordinates)]
+    at: Option<Coordinates>,
     /// Print JSON
     #[arg(long, conflicts_with = "sample")]
     json: bool,
@@ -90,6 +99,16 @@ pub(super) fn parse_position(text: &str) -> Result<[u32; 3], String> {
         Ok([x, y, z]) => Ok([*x, *y, *z]),
         _ => Err("expected X,Y,Z: the sample's place in the grid".to_owned()),
     }
+}
+
+/// Coordinates of a sample: u, v and w as far as they are given.
+#[derive(Clone, Debug)]
+pub(super) struct Coordinates(Vec<f32>);
+
+fn parse_coordinates(text: &str) -> Result<Coordinates, String> {
+    let numbers: Result<Vec<f32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let numbers = numbers.ok().filter(|numbers| (1..=3).contains(&numbers.len()));
+    numbers.map(Coordinates).ok_or_else(|| "expected one to three numbers: U, U,V or U,V,W".to_owned())
 }
 
 /// The profile of that name, or an error that lists the known ones.
@@ -178,12 +197,113 @@ impl<'a, 'b> Computer<'a, 'b> {
 fn dispatches(source: &Source, one: Option<&str>) -> Result<Vec<Dispatch>, Failure> {
     match one {
         Some(text) => Ok(vec![find_dispatch(source, text)?]),
-        None => (0..source.len()).map(|index| source.dispatch(index)).collect::<Result<_, _>>().or_input(),
+        None => (0..source.len())
+            .filter(|&index| source.kind(index) != Some(DispatchKind::Compute))
+            .map(|index| source.dispatch(index))
+            .collect::<Result<_, _>>()
+            .or_input(),
     }
+}
+
+/// Shows what an invocation of a compute dispatch accesses.
+fn explain_compute(
+    arguments: &ExplainArguments,
+    source: &Source,
+    dispatch: &ComputeDispatch,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    let name = &dispatch.name;
+    let Some(invocation) = arguments.sample else {
+        return Err(Failure::usage(format!(
+            "{name} is a compute dispatch: expected --sample X,Y,Z, an invocation; `run` compares its outputs"
+        )));
+    };
+    let [x, y, z] = invocation;
+    let taps = match recorded::taps(dispatch, invocation) {
+        Ok(taps) => taps,
+        Err(path::Failure::Execute(ExecuteError::InvalidJob(text))) => {
+            return Err(Failure::usage(format!("--sample {x},{y},{z}: {text}")));
+        }
+        Err(failure) => return Err(anyhow::Error::new(failure).context(name.clone()).into()),
+    };
+    let mut out = context.out.buffered();
+    writeln!(out, "{name}: invocation ({x},{y},{z}), {} accesses to images", taps.len())?;
+    for tap in &taps {
+        let place: Vec<String> = tap.coordinates.iter().map(ToString::to_string).collect();
+        let verb = if tap.write { "writes" } else { "reads" };
+        let binding = &dispatch.bindings[tap.binding];
+        write!(out, "  {verb:6} {binding}  level {}  ({})", tap.level, place.join(","))?;
+        write!(out, "  {:#010x} ", tap.word)?;
+        if let Some((channels, there)) = tap.channels {
+            for channel in (0..4).filter(|channel| there >> channel & 1 == 1) {
+                write!(out, "  {} {}", ['X', 'Y', 'Z', 'W'][channel], f32::from_bits(channels[channel]))?;
+            }
+        }
+        if !tap.inside {
+            write!(out, "  outside the image")?;
+        }
+        writeln!(out)?;
+    }
+    if let Some(coordinates) = &arguments.at {
+        let profile = arguments.compute.profile_name().unwrap_or(&source.oracle().profile);
+        let profile = known_profile(profile)?;
+        writeln!(out, "\nby the rules of {}:", profile.name)?;
+        out.write_all(rules_beside(dispatch, coordinates, &profile)?.as_bytes())?;
+    }
+    out.flush()?;
+    Ok(Exit::Success)
+}
+
+/// The taps of `image_sample_lz` on the first image that has a T# and an S#.
+fn rules_beside(
+    dispatch: &ComputeDispatch,
+    Coordinates(coordinates): &Coordinates,
+    profile: &Profile,
+) -> Result<String, Failure> {
+    let images = dispatch.bindings.iter().filter_map(|binding| match &binding.resource {
+        BoundResource::Image(image) => Some((image.descriptor?, image.sampler?, image.before.clone()?)),
+        BoundResource::Buffer(_) | BoundResource::Sampler(_) => None,
+    });
+    let Some((image, sampler, texels)) = images.into_iter().next() else {
+        return Err(Failure::usage(format!("--at: no image of {} has a T#, an S# and texels", dispatch.name)));
+    };
+    let columns = [Column::U, Column::V, Column::W][..coordinates.len()].to_vec();
+    let words: Vec<u32> = coordinates.iter().map(|coordinate| coordinate.to_bits()).collect();
+    let sample = Dispatch {
+        name: dispatch.name.clone(),
+        op: Op::SAMPLE_LZ,
+        grid: [1, 1, 1],
+        image,
+        sampler: Some(sampler),
+        border_table: Vec::new(),
+        dmask: None,
+        texels,
+        coords: Coords { columns, words: words.into() },
+        expected: None,
+    };
+    let got = match path::evaluate(&sample, path::Path::Reference, profile, None, false) {
+        Ok(got) => got,
+        Err(failure) => return Ok(format!("{failure}\n")),
+    };
+    let expected = Expected { words: got.clone().into(), measured: None };
+    let (model, oracle) = (PathModel::Rules(profile.rules), Some(profile.rules));
+    let subject = Subject { dispatch: &sample, got: &got, expected: &expected, path: model, oracle };
+    let mut detail = detail(&subject, None, 0)?;
+    // The same rules again.
+    detail.oracle = None;
+    Ok(render_sample(&detail))
 }
 
 pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let source = open(&arguments.trace).or_input()?;
+    if let Some(one) = &arguments.dispatch
+        && let Recorded::Compute(dispatch) = source.recorded(find_index(&source, one)?).or_input()?
+    {
+        return explain_compute(arguments, &source, &dispatch, context);
+    }
+    if arguments.at.is_some() {
+        return Err(Failure::usage("--at: expected a compute dispatch"));
+    }
     let mut text = String::new();
     let mut compared = Vec::new();
     let mut computer = Computer::new(&arguments.compute, &source, context)?;

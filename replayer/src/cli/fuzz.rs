@@ -106,6 +106,7 @@ impl SideName {
         if path.needs_executor() {
             let settings = Settings {
                 path,
+                recorded: false,
                 against: Against::Oracle,
                 profile: None,
                 executor: self.executor,

@@ -6,13 +6,16 @@ use std::{
 };
 
 use anstyle::Style;
-use capture_format::{Dispatch, Field, ImageDescriptor, SamplerDescriptor, Source, open};
+use capture_format::{
+    BoundResource, ComputeBinding, ComputeDispatch, Dispatch, Field, ImageDescriptor, Recorded, SamplerDescriptor,
+    Source, Words, open,
+};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::{
     Context,
-    emit::find_dispatch,
+    emit::find_index,
     exit::{Exit, Failure, OrExit as _},
 };
 
@@ -37,17 +40,18 @@ pub(super) struct InfoArguments {
 
 pub(super) fn run(arguments: &InfoArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let source = open(&arguments.trace).or_input()?;
-    let one = arguments.dispatch.as_deref().map(|text| find_dispatch(&source, text)).transpose()?;
+    let one = arguments.dispatch.as_deref().map(|text| find_index(&source, text)).transpose()?;
+    let one = one.map(|index| source.recorded(index).or_input()).transpose()?;
     let closed = || Ok(Exit::Success);
     let mut sound = true;
     if arguments.json {
         let mut dispatches = Vec::new();
         match &one {
-            Some(dispatch) => dispatches.push(dispatch_json(dispatch)),
+            Some(dispatch) => dispatches.push(recorded_json(dispatch)),
             None => {
                 for index in 0..source.len() {
-                    match source.dispatch(index) {
-                        Ok(dispatch) => dispatches.push(dispatch_json(&dispatch)),
+                    match source.recorded(index) {
+                        Ok(dispatch) => dispatches.push(recorded_json(&dispatch)),
                         Err(error) => {
                             sound = false;
                             dispatches.push(json!({ "name": source.names().get(index), "error": error.to_string() }));
@@ -65,15 +69,15 @@ pub(super) fn run(arguments: &InfoArguments, context: &mut Context<'_>) -> Resul
         out.flush()?;
     } else {
         match &one {
-            Some(dispatch) => write_dispatch(&mut context.out.buffered(), dispatch)?,
+            Some(dispatch) => write_recorded(&mut context.out.buffered(), dispatch)?,
             None => {
                 sound &= write_trace(&mut context.out.buffered(), &source)?;
                 for index in 0..source.len() {
                     if context.out.is_closed() {
                         return closed();
                     }
-                    match source.dispatch(index) {
-                        Ok(dispatch) => write_dispatch(&mut context.out.buffered(), &dispatch)?,
+                    match source.recorded(index) {
+                        Ok(dispatch) => write_recorded(&mut context.out.buffered(), &dispatch)?,
                         Err(error) => {
                             sound = false;
                             writeln!(context.out, "\n{BOLD}dispatch {index}{BOLD:#}: {error}")?;
@@ -120,6 +124,101 @@ fn write_trace(out: &mut dyn Write, source: &Source) -> io::Result<bool> {
         }
     }
     Ok(sound)
+}
+
+fn write_recorded(out: &mut dyn Write, dispatch: &Recorded) -> io::Result<()> {
+    match dispatch {
+        Recorded::Sample(dispatch) => write_dispatch(out, dispatch),
+        Recorded::Compute(dispatch) => write_compute(out, dispatch),
+    }
+}
+
+fn write_compute(out: &mut dyn Write, dispatch: &ComputeDispatch) -> io::Result<()> {
+    let [x, y, z] = dispatch.groups;
+    let ended = if dispatch.ended { "" } else { ", not ended" };
+    writeln!(out, "\n{BOLD}{}{BOLD:#}  compute dispatch{ended}", dispatch.name)?;
+    for label in &dispatch.labels {
+        writeln!(out, "  label    {label}")?;
+    }
+    writeln!(out, "  module   {} words of SPIR-V, entry point {}", dispatch.module.len(), dispatch.entry)?;
+    writeln!(out, "  groups   {x}×{y}×{z}")?;
+    for constant in &dispatch.specialization {
+        let digits = 2 + 2 * usize::from(constant.bytes);
+        writeln!(out, "  constant {}: {:#0digits$x}", constant.id, constant.value)?;
+    }
+    if !dispatch.push_constants.is_empty() {
+        writeln!(out, "  push     {}", hex(&dispatch.push_constants))?;
+    }
+    if let Some(hash) = dispatch.guest_shader.hash {
+        writeln!(out, "  guest    shader {hash:#018x}, {} words of machine code", dispatch.guest_shader.isa.len())?;
+    }
+    for binding in &dispatch.bindings {
+        write_binding(out, binding)?;
+    }
+    Ok(())
+}
+
+fn write_binding(out: &mut dyn Write, binding: &ComputeBinding) -> io::Result<()> {
+    writeln!(out, "  {binding}: {}", describe(binding))?;
+    let held =
+        |words: Option<&Words>| words.map_or("not recorded".to_owned(), |words| format!("{} words", words.len()));
+    let (before, after) = binding.contents();
+    if binding.content_words().is_some() || before.is_some() {
+        writeln!(out, "    before {}", held(before))?;
+    }
+    if binding.is_output() {
+        writeln!(out, "    output {}", held(after))?;
+    }
+    match &binding.resource {
+        BoundResource::Image(image) => {
+            if let Some(words) = &image.descriptor {
+                write_fields(out, "T#", words, ImageDescriptor::FIELDS)?;
+            }
+            if let Some(words) = &image.sampler {
+                write_fields(out, "S#", words, SamplerDescriptor::FIELDS)?;
+            }
+        }
+        BoundResource::Sampler(sampler) => {
+            if let Some(words) = &sampler.descriptor {
+                write_fields(out, "S#", words, SamplerDescriptor::FIELDS)?;
+            }
+        }
+        BoundResource::Buffer(buffer) => {
+            if let Some(words) = &buffer.descriptor {
+                writeln!(out, "    V#     {}", hex(words))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is bound, in a line.
+fn describe(binding: &ComputeBinding) -> String {
+    match &binding.resource {
+        BoundResource::Image(image) => {
+            let kind = match (image.storage, image.combined) {
+                (true, _) => "storage image",
+                (false, true) => "image with a sampler",
+                (false, false) => "image",
+            };
+            let [x, y, z] = image.extent;
+            let (view, format, layers, levels) = (image.view, image.format, image.layers, image.levels);
+            format!("{kind} {view} {x}×{y}×{z}, {layers} layers, {levels} levels, {format}")
+        }
+        BoundResource::Sampler(_) => "sampler".to_owned(),
+        BoundResource::Buffer(buffer) => {
+            let kind = if buffer.uniform { "uniform buffer" } else { "storage buffer" };
+            let layout = buffer.layout;
+            let mut text = format!("{kind} of {} words", buffer.words);
+            if buffer.output {
+                text += &format!(", samples of {} × {}", layout.channels, layout.element);
+            }
+            if let Some([x, y, z]) = layout.grid {
+                text += &format!(" in {x}×{y}×{z}");
+            }
+            text
+        }
+    }
 }
 
 fn write_dispatch(out: &mut dyn Write, dispatch: &Dispatch) -> io::Result<()> {
@@ -203,6 +302,55 @@ fn trace_json(source: &Source) -> Value {
         all["problems"] = problems.into();
     }
     all
+}
+
+fn recorded_json(dispatch: &Recorded) -> Value {
+    match dispatch {
+        Recorded::Sample(dispatch) => dispatch_json(dispatch),
+        Recorded::Compute(dispatch) => compute_json(dispatch),
+    }
+}
+
+fn compute_json(dispatch: &ComputeDispatch) -> Value {
+    let constants = dispatch.specialization.iter();
+    let bindings = dispatch.bindings.iter().map(|binding| {
+        let (before, after) = binding.contents();
+        let words = |words: Option<&Words>| words.map(|words| words.len());
+        let (image, sampler, buffer) = match &binding.resource {
+            BoundResource::Image(image) => (image.descriptor, image.sampler, None),
+            BoundResource::Sampler(sampler) => (None, sampler.descriptor, None),
+            BoundResource::Buffer(buffer) => (None, None, buffer.descriptor),
+        };
+        json!({
+            "set": binding.set,
+            "binding": binding.binding,
+            "element": binding.element,
+            "text": describe(binding),
+            "output": binding.is_output(),
+            "before_words": words(before),
+            "after_words": words(after),
+            "image": image.map(|words| json!({ "words": words, "fields": fields_json(&words, ImageDescriptor::FIELDS) })),
+            "sampler": sampler
+                .map(|words| json!({ "words": words, "fields": fields_json(&words, SamplerDescriptor::FIELDS) })),
+            "buffer": buffer,
+        })
+    });
+    json!({
+        "name": dispatch.name,
+        "kind": "compute",
+        "ended": dispatch.ended,
+        "labels": dispatch.labels,
+        "module_words": dispatch.module.len(),
+        "entry": dispatch.entry,
+        "groups": dispatch.groups,
+        "specialization": constants
+            .map(|c| json!({ "id": c.id, "value": c.value, "bytes": c.bytes }))
+            .collect::<Vec<_>>(),
+        "push_constants": dispatch.push_constants.as_slice(),
+        "shader_hash": dispatch.guest_shader.hash.map(|hash| format!("{hash:#018x}")),
+        "isa_words": dispatch.guest_shader.isa.len(),
+        "bindings": bindings.collect::<Vec<_>>(),
+    })
 }
 
 fn dispatch_json(dispatch: &Dispatch) -> Value {

@@ -18,6 +18,7 @@ mod pack;
 mod progress;
 mod reports;
 mod run;
+mod self_check;
 mod settings;
 mod step;
 mod worker;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use capture_format::{CaseOptions, Source, Trace, WriteOptions, open, write_case, write_trace};
+use capture_format::{CaseOptions, Recording, Source, WriteOptions, open, write_recording, write_recording_case};
 use clap::Args;
 
 use super::{
@@ -55,32 +55,31 @@ pub(super) fn pack(arguments: &PackArguments, context: &mut Context<'_>) -> Resu
         return Err(Failure::usage(format!("{path}: the file is there already, --force replaces it")));
     }
     let options = if arguments.compress { WriteOptions::compact() } else { WriteOptions::default() };
-    write_trace(&arguments.output, &trace, options).with_context(|| arguments.output.display().to_string())?;
+    write_recording(&arguments.output, &trace, options).with_context(|| arguments.output.display().to_string())?;
     tell(&trace, &arguments.output, context)
 }
 
 pub(super) fn unpack(arguments: &UnpackArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let trace = read(&arguments.trace)?;
     let options = CaseOptions { inline_words: arguments.inline, overwrite: arguments.force, ..CaseOptions::default() };
-    let path = write_case(&trace, &arguments.output, &options)?;
+    let path = write_recording_case(&trace, &arguments.output, &options)?;
     tell(&trace, &path, context)
 }
 
-fn read(path: &Path) -> Result<Trace, Failure> {
+fn read(path: &Path) -> Result<Recording, Failure> {
     match open(path).or_input()? {
         // All of it or nothing: a copy of a damaged trace would look sound.
-        Source::Packed(reader) => reader.read_all().or_input(),
+        Source::Packed(reader) => reader.read_recording().or_input(),
         source => {
-            let meta = source.meta();
             let dispatches =
-                (0..source.len()).map(|index| source.dispatch(index)).collect::<Result<_, _>>().or_input()?;
-            let (name, summary, oracle) = (meta.name.clone(), meta.summary.clone(), meta.oracle.clone());
-            Ok(Trace { name, summary, oracle, dispatches })
+                (0..source.len()).map(|index| source.recorded(index)).collect::<Result<_, _>>().or_input()?;
+            Ok(Recording { meta: source.meta().clone(), dispatches })
         }
     }
 }
 
-fn tell(trace: &Trace, path: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    writeln!(context.out, "{}: {} dispatches in {}", trace.name, trace.dispatches.len(), path.display())?;
+fn tell(recording: &Recording, path: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    let (name, count) = (&recording.meta.name, recording.dispatches.len());
+    writeln!(context.out, "{name}: {count} dispatches in {}", path.display())?;
     Ok(Exit::Success)
 }

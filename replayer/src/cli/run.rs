@@ -9,6 +9,7 @@ use super::{
     exit::{Exit, Failure, OrExit as _},
     progress::Progress,
     reports::ReportArguments,
+    self_check,
     settings::{ComputeArguments, TIME_LIMIT},
 };
 use crate::{
@@ -28,7 +29,8 @@ Examples:
   replayer run a.texeltrace --against reference         two paths against each other, no oracle needed
   replayer run traces --filter 'random-2d/*' --jobs 8   some dispatches, by trace/dispatch
   replayer run traces --expectations traces/expectations.toml --junit results.xml --html report
-  replayer run traces --shard slice:2/4 --json shard-2.json";
+  replayer run traces --shard slice:2/4 --json shard-2.json
+  replayer run --self-check game.texeltrace             what a recording lacks to be replayed";
 
 /// Replay dispatches and compare the results bit for bit
 #[derive(Debug, Args)]
@@ -63,6 +65,9 @@ pub(super) struct RunArguments {
     /// Address space of a worker in MiB. GPU drivers reserve much more than they use
     #[arg(long, value_name = "MIB", help_heading = "Batch")]
     memory: Option<u64>,
+    /// Run nothing: say what each dispatch lacks to be replayed and compared. For use right after recording
+    #[arg(long, conflicts_with_all = ["expectations", "base", "jobs", "timeout", "isolation", "memory", "no_rerun", "json", "junit", "html", "markdown"])]
+    self_check: bool,
     /// Don't run an unexpected result once more to see whether it is flaky
     #[arg(long, help_heading = "Batch")]
     no_rerun: bool,
@@ -95,6 +100,13 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn run(arguments: RunArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    if arguments.self_check {
+        let shard =
+            arguments.shard.map(|choice| choice.resolve(|name| std::env::var(name).ok())).transpose().or_usage()?;
+        let selection = Selection { paths: arguments.paths, filters: arguments.filter, shard };
+        let settings = arguments.compute.settings(Pictures::None)?;
+        return self_check::run(&plan(&selection).or_usage()?, &settings, arguments.quiet, context);
+    }
     let pictures = match (&arguments.reports.html, arguments.html_pictures) {
         (None, _) => Pictures::None,
         (Some(_), PicturesArgument::Mismatches) => Pictures::Mismatches,

@@ -18,9 +18,10 @@ pub(super) const TIME_LIMIT: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug, Args)]
 pub(super) struct ComputeArguments {
     /// What computes the results: emulated (generated SPIR-V), reference (the CPU model), as-submitted (the emulated filter
-    /// as it was first submitted), or native (the device's own sampler)
-    #[arg(long, value_name = "PATH", default_value = "emulated")]
-    path: Path,
+    /// as it was first submitted), native (the device's own sampler), or recorded (the SPIR-V of a compute dispatch)
+    /// [default: emulated, and recorded for compute dispatches]
+    #[arg(long, value_name = "PATH")]
+    path: Option<Path>,
     /// What they are held against: oracle (the recorded results), or another path
     #[arg(long, value_name = "oracle|PATH", default_value = "oracle")]
     against: Against,
@@ -49,6 +50,11 @@ enum ExecutorArgument {
 }
 
 impl ComputeArguments {
+    /// The profile that was asked for.
+    pub(super) fn profile_name(&self) -> Option<&str> {
+        self.profile.as_deref()
+    }
+
     /// Checks the arguments against each other.
     pub(super) fn settings(&self, pictures: Pictures) -> Result<Settings, Failure> {
         if let Some(name) = &self.profile
@@ -57,8 +63,9 @@ impl ComputeArguments {
             let known: Vec<_> = Profile::ALL.iter().map(|p| p.name).collect();
             return Err(Failure::usage(format!("--profile {name}: expected one of {}", known.join(", "))));
         }
-        if self.against == Against::Path(self.path) {
-            return Err(Failure::usage(format!("--against {0}: expected another path than --path {0}", self.path)));
+        let path = self.path.unwrap_or(Path::Emulated);
+        if self.against == Against::Path(path) {
+            return Err(Failure::usage(format!("--against {path}: expected another path than --path {path}")));
         }
         let executor = match self.executor {
             ExecutorArgument::Auto => ExecutorKind::Auto,
@@ -69,7 +76,8 @@ impl ComputeArguments {
             return Err(Failure::usage("--device: expected a Vulkan executor, the embedded one has no devices"));
         }
         Ok(Settings {
-            path: self.path,
+            path,
+            recorded: self.path.is_none(),
             against: self.against,
             profile: self.profile.clone(),
             executor,

@@ -24,7 +24,7 @@ pub enum ImageDim {
     D3,
 }
 
-/// A read-only R32_UINT image, bound as a sampled image (without a sampler) and read with `OpImageFetch`.
+/// An R32_UINT image. As [`Resource::Image`] it is bound as a sampled image (without a sampler) and read with `OpImageFetch`.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a> {
     /// Dimension of the image and of the view that is bound.
@@ -46,8 +46,13 @@ pub enum Resource<'a> {
     Input(&'a [u32]),
     /// A storage buffer of that many words, zero at first, returned after the run.
     Output(usize),
+    /// A storage buffer that holds these words at first, returned after the run.
+    InOut(&'a [u32]),
     /// An image.
     Image(Image<'a>),
+    /// A storage image of one level that holds these texels at first, returned after the run. Its texels have the form that the
+    /// module's image format gives them.
+    Storage(Image<'a>),
 }
 
 /// A resource with its place.

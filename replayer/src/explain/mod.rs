@@ -21,7 +21,10 @@ pub mod sample;
 mod search;
 mod text;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use capture_format::{Dispatch, Expected};
 use rayon::prelude::*;
@@ -30,9 +33,9 @@ pub use self::{
     agree::{Target, is_nan, same_word, ulp_distance},
     cause::{Alternative, Assignment, Cause, Change, Explanation, Group},
     label::{DescriptorField, fields, label},
-    sample::{SampleDetail, detail},
+    sample::{Evaluation, SampleDetail, Way, detail, evaluate_sample},
     search::Limits,
-    text::{render_sample, render_text},
+    text::{render_sample, render_text, texel_position},
 };
 use self::{
     bits::Bits,
@@ -125,6 +128,22 @@ pub fn explain(subject: &Subject<'_>, limits: &Limits) -> Result<Explanation, Ex
     Ok(explain_all(std::slice::from_ref(subject), limits)?.pop().unwrap_or_default())
 }
 
+/// As [`explain`]; `None` when `stop` was set by another thread before the search was done.
+///
+/// # Errors
+/// As [`explain`].
+pub fn explain_until(
+    subject: &Subject<'_>,
+    limits: &Limits,
+    stop: &AtomicBool,
+) -> Result<Option<Explanation>, ExplainError> {
+    let subjects = std::slice::from_ref(subject);
+    check(subject)?;
+    let models = [Models::until(subject.dispatch, stop)];
+    let found = explain_by(subjects, &models, limits).pop();
+    Ok(found.filter(|_| !stop.load(Ordering::Relaxed)))
+}
+
 /// Explains the differences of several dispatches together: among causes that explain a sample equally well, the one that
 /// explains most samples of all of them is chosen. One explanation a subject.
 ///
@@ -133,11 +152,15 @@ pub fn explain(subject: &Subject<'_>, limits: &Limits) -> Result<Explanation, Ex
 pub fn explain_all(subjects: &[Subject<'_>], limits: &Limits) -> Result<Vec<Explanation>, ExplainError> {
     subjects.iter().try_for_each(check)?;
     let models: Vec<Models<'_>> = subjects.iter().map(|s| Models::new(s.dispatch)).collect();
-    let splits: Vec<Split> = subjects.iter().zip(&models).map(|(subject, models)| split(subject, models)).collect();
+    Ok(explain_by(subjects, &models, limits))
+}
+
+fn explain_by(subjects: &[Subject<'_>], models: &[Models<'_>], limits: &Limits) -> Vec<Explanation> {
+    let splits: Vec<Split> = subjects.iter().zip(models).map(|(subject, models)| split(subject, models)).collect();
     let mut forward = Vec::new();
     let mut backward = Vec::new();
     let most_controls = (CONTROLS / subjects.len().max(1)).clamp(16, 256);
-    for ((subject, models), split) in subjects.iter().zip(&models).zip(&splits) {
+    for ((subject, models), split) in subjects.iter().zip(models).zip(&splits) {
         let integer = models.integer();
         let space = |base: Rules, target, toward, samples: &[u32]| {
             let (controls, control_weight) = controls(models, &base, &target, &split.agreeing, most_controls);
@@ -171,7 +194,7 @@ pub fn explain_all(subjects: &[Subject<'_>], limits: &Limits) -> Result<Vec<Expl
         let not_searched = forward[at].1.not_searched + backward[at].1.not_searched;
         explanations.push(builder.finish(subject.expected.words.len() / 4, split, rest, not_searched));
     }
-    Ok(explanations)
+    explanations
 }
 
 fn check(subject: &Subject<'_>) -> Result<(), ExplainError> {

@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use capture_format::{Column, Dispatch, LodSource, TexelFormat};
@@ -20,8 +23,10 @@ use crate::{
 /// A dispatch with the states that it has under the rules asked for so far.
 pub(crate) struct Models<'a> {
     dispatch: &'a Dispatch,
-    special: Special,
+    /// Looked for when it is first asked for: one sample is described without a look at all others.
+    special: OnceLock<Special>,
     states: Mutex<HashMap<Rules, Result<Arc<State>, Refusal>>>,
+    stop: Option<&'a AtomicBool>,
 }
 
 /// Special values among the operands.
@@ -33,7 +38,20 @@ struct Special {
 
 impl<'a> Models<'a> {
     pub(crate) fn new(dispatch: &'a Dispatch) -> Self {
-        Self { dispatch, special: Special::of(dispatch), states: Mutex::default() }
+        Self { dispatch, special: OnceLock::new(), states: Mutex::default(), stop: None }
+    }
+
+    /// As [`Self::new`]; once `stop` is set, [`Self::agreeing`] finds nothing and is done at once.
+    pub(crate) fn until(dispatch: &'a Dispatch, stop: &'a AtomicBool) -> Self {
+        Self { stop: Some(stop), ..Self::new(dispatch) }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    fn special(&self) -> Special {
+        *self.special.get_or_init(|| Special::of(self.dispatch))
     }
 
     /// Whether results are integers.
@@ -68,10 +86,12 @@ impl<'a> Models<'a> {
             }
 
             // Differences of coordinates can be NaN where no coordinate is.
-            RuleId::NanCoordinate => self.special.nan || !matches!(state.op.lod, LodSource::Explicit | LodSource::Zero),
+            RuleId::NanCoordinate => {
+                self.special().nan || !matches!(state.op.lod, LodSource::Explicit | LodSource::Zero)
+            }
             // The average of several probes is rounded, even if each is a single texel.
             RuleId::ResultRounding if state.anisotropy.is_some() => state.reduction == Reduction::Blend,
-            RuleId::DenormalCoordinate => self.special.denormal,
+            RuleId::DenormalCoordinate => self.special().denormal,
             RuleId::CubeDirection => state.view == View::Cube && self.dispatch.coords.index_of(Column::Rx).is_some(),
             // Where both taps are one texel, a blend by unequal weights need not give the texel back.
             RuleId::EdgeClamp => {
@@ -107,9 +127,15 @@ impl<'a> Models<'a> {
 
     /// Which of the samples have the target's results under some rules; none when the rules refuse the dispatch.
     pub(super) fn agreeing(&self, rules: &Rules, samples: &[u32], target: &Target<'_>) -> Bits {
+        if self.is_stopped() {
+            return Bits::empty(samples.len());
+        }
         let Ok(state) = self.state(rules) else { return Bits::empty(samples.len()) };
         let Ok(sampler) = self.sampler(rules, &state) else { return Bits::empty(samples.len()) };
         let word = |chunk: &[u32]| {
+            if self.is_stopped() {
+                return 0;
+            }
             chunk.iter().enumerate().fold(0u64, |word, (at, &sample)| {
                 let sample = sample as usize;
                 word | u64::from(target.agrees(sample, sampler.sample(sample))) << at

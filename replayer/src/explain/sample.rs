@@ -1,6 +1,6 @@
 //! One sample in full: coordinates, levels, taps, weights, blend, and both results.
 
-use capture_format::{Column, Op, OpKind};
+use capture_format::{Column, Dispatch, Op, OpKind};
 
 use super::{
     Alternative, Cause, Change, DescriptorField, ExplainError, Group, PathModel, Subject, fields, model::Models,
@@ -149,7 +149,8 @@ pub struct TapPart {
     pub word: u32,
     /// The channels before DST_SEL.
     pub channels: [u32; 4],
-    /// Weight among the level's taps in 1/256.
+    /// Its part of the sample, over all levels of its probe, in 1/256; of a gather, which blends nothing, the part it would
+    /// have.
     pub weight: f64,
 }
 
@@ -272,6 +273,19 @@ fn field_values(subject: &Subject<'_>, cause: Option<&Cause>) -> Vec<FieldValue>
     values
 }
 
+/// How the value of a sample comes about under some rules, whether there is an oracle or not.
+///
+/// # Errors
+/// When there is no such sample, or the rules refuse the dispatch.
+pub fn evaluate_sample(dispatch: &Dispatch, rules: Rules, sample: usize) -> Result<Evaluation, ExplainError> {
+    let samples = usize::try_from(dispatch.sample_count()).unwrap_or(usize::MAX).min(dispatch.coords.rows());
+    if sample >= samples {
+        return Err(ExplainError::NoSample { dispatch: dispatch.name.clone(), sample, samples });
+    }
+    let refused = |refusal| ExplainError::Refused { dispatch: dispatch.name.clone(), refusal };
+    evaluation(&Models::new(dispatch), rules, sample).map_err(refused)
+}
+
 fn evaluation(models: &Models<'_>, rules: Rules, sample: usize) -> Result<Evaluation, crate::refusal::Refusal> {
     let state = models.state(&rules)?;
     let sampler = models.sampler(&rules, &state)?;
@@ -341,7 +355,7 @@ fn filtered(
                                 (true, _) => f64::from(w.weight),
                             }
                         };
-                        along(0) * along(1) * along(2) * 256.0
+                        along(0) * along(1) * along(2) * weight
                     };
                     let Tap { texel, word, channels, .. } = tap;
                     TapPart { place, texel, word, channels, weight: share }

@@ -8,18 +8,22 @@ use crate::rules::{RuleChange, Rules};
 /// Limits of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many samples that no single change explains all pairs of changes are tried on. Pairs found there are tried on all.
+    /// How many samples that no single change explains all pairs of changes are tried on; fewer where a sample takes several
+    /// probes. Pairs found there are tried on all.
     pub pair_samples: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { pair_samples: 16_384 }
+        Self { pair_samples: 2_048 }
     }
 }
 
 /// Samples that all pairs are tried on in one round.
-const ROUND: usize = 1024;
+const ROUND: usize = 512;
+
+/// Samples that all pairs are tried on at least, whatever one costs.
+const FEWEST: usize = 64;
 
 /// What is searched: changes that lead from the base rules' results to the target's.
 pub(super) struct Space<'a> {
@@ -186,10 +190,12 @@ impl Space<'_> {
         let mut tried = vec![false; pairs.len()];
         let mut left = positions.clone();
         let mut searched = 0;
-        while !left.is_empty() && searched < limits.pair_samples && !pairs.is_empty() {
+        let probes = self.models.state(&self.base).ok().and_then(|s| s.anisotropy).map_or(1, |a| 1 << a.log2_ratio);
+        let most = (limits.pair_samples / probes).max(FEWEST.min(limits.pair_samples));
+        while !left.is_empty() && searched < most && !pairs.is_empty() {
             let list: Vec<usize> = left.iter().collect();
             // Spread over the dispatch, so that neighbours with one cause don't fill a round.
-            let stride = list.len().div_ceil(ROUND.min(limits.pair_samples - searched)).max(1);
+            let stride = list.len().div_ceil(ROUND.min(most - searched)).max(1);
             let mut round = Bits::empty(self.samples.len());
             list.iter().step_by(stride).for_each(|&at| round.insert(at));
             searched += round.count();

@@ -62,14 +62,7 @@ fn run_batch(device: &mut dyn NativeSampler, lowered: &Lowered, batch: &Batch) -
     if count == 0 {
         return Ok(Vec::new());
     }
-    let kernel = Kernel {
-        fetch: batch.fetch,
-        view: lowered.view,
-        integer: lowered.format.is_integer(),
-        gather_component: (lowered.op.kind == OpKind::Gather4).then_some(lowered.gather_component),
-        offset: batch.offset,
-    };
-    let module = module(&kernel)?;
+    let module = module(&kernel(lowered, batch))?;
     let groups = count.div_ceil(WORKGROUP);
     let row = groups.min(GROUPS_IN_A_ROW);
     let image = NativeImage {
@@ -103,6 +96,30 @@ fn run_batch(device: &mut dyn NativeSampler, lowered: &Lowered, batch: &Batch) -
         .next()
         .filter(|words| words.len() == samples * 4)
         .ok_or_else(|| ExecuteError::Driver("the executor returned no results".to_owned()).into())
+}
+
+fn kernel(lowered: &Lowered, batch: &Batch) -> Kernel {
+    Kernel {
+        fetch: batch.fetch,
+        view: lowered.view,
+        integer: lowered.format.is_integer(),
+        gather_component: (lowered.op.kind == OpKind::Gather4).then_some(lowered.gather_component),
+        offset: batch.offset,
+    }
+}
+
+/// The module that samples a dispatch (its first samples, where several texel offsets take several modules), and whether it
+/// takes a sampler.
+///
+/// # Errors
+/// As [`run`]; a dispatch without samples has no module.
+pub fn module_of(dispatch: &Dispatch) -> Result<(Arc<Module>, bool), Failure> {
+    let lowered = lower(dispatch)?;
+    let batches = operands::batches(dispatch, &lowered)?;
+    let Some(batch) = batches.first() else {
+        return Err(ExecuteError::InvalidJob("a dispatch without samples takes no module".to_owned()).into());
+    };
+    Ok((module(&kernel(&lowered, batch))?, lowered.sampler.is_some()))
 }
 
 /// The module of a kernel. Modules are made once and kept.

@@ -131,10 +131,11 @@ pub fn numerators(rules: &Rules, weights: &[Weights; 2], corners: &Corners) -> (
 fn tap_numerators(rules: &Rules, weights: &[Weights; 2]) -> (Numerators, u32) {
     let mut result = [[[[0; 2]; 2]; 2]; 2];
     if rules.weight_scheme == WeightScheme::Product {
-        let bits = weights[0].iter().filter(|w| w.linear).map(|w| w.bits).sum();
+        // An axis with one tap counts with the whole, so that shares of a corner are rounded at the same place everywhere.
+        let bits = weights[0].iter().map(|w| w.bits).sum();
         let along = |w: &AxisWeight, tap: usize| -> u64 {
             match (w.linear, tap) {
-                (false, _) => 1,
+                (false, _) => 1 << w.bits,
                 (true, 0) => (1u64 << w.bits) - u64::from(w.step),
                 (true, _) => u64::from(w.step),
             }
@@ -212,21 +213,64 @@ fn aligned(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corners
     let mut total = 0.0f64;
     for (m, level) in weights.iter().enumerate().take(count(&weights[0][MIP])) {
         for z in 0..count(&level[Z]) {
-            let group = || (0..count(&level[Y])).flat_map(|y| (0..count(&level[X])).map(move |x| (y, x)));
-            let largest = group().filter(|&(y, x)| used(m, z, y, x)).map(|(y, x)| exponent(taps[m][z][y][x])).max();
-            let Some(largest) = largest else { continue };
-            let mut sum = 0.0f64;
-            for (y, x) in group() {
-                // A special value without a weight of its own has been dealt with above.
-                if numerators[m][z][y][x] != 0 && taps[m][z][y][x].is_finite() {
-                    let cut = (f64::from(taps[m][z][y][x]) * power_of_two(fraction_bits as i32 - largest)).trunc();
-                    sum += cut * numerators[m][z][y][x] as f64;
-                }
-            }
-            total += sum * power_of_two(largest - fraction_bits as i32 - weight_bits as i32);
+            let group = (0..count(&level[Y]))
+                .flat_map(|y| (0..count(&level[X])).map(move |x| (y, x)))
+                .filter(|&(y, x)| used(m, z, y, x))
+                .map(|(y, x)| (taps[m][z][y][x], numerators[m][z][y][x]));
+            total += aligned_group(group, fraction_bits) * power_of_two(-(weight_bits as i32));
         }
     }
     round_result(rules, total)
+}
+
+/// The sum of products with integer weights, the values cut to a number of bits below the largest one's exponent. Special
+/// values are passed over.
+fn aligned_group(taps: impl Iterator<Item = (f32, u64)> + Clone, fraction_bits: u32) -> f64 {
+    let Some(largest) = taps.clone().map(|(value, _)| exponent(value)).max() else { return 0.0 };
+    let sum: f64 = taps
+        .filter(|(value, numerator)| *numerator != 0 && value.is_finite())
+        .map(|(value, numerator)| {
+            (f64::from(value) * power_of_two(fraction_bits as i32 - largest)).trunc() * numerator as f64
+        })
+        .sum();
+    sum * power_of_two(largest - fraction_bits as i32)
+}
+
+/// What a gather returns for the place beyond a cube's corner by [`CubeCorner::Shares`]: the blend of the face's own texel
+/// and the two across its edges, as if the place had the whole weight.
+#[must_use]
+pub fn corner_value(rules: &Rules, [own, across_t, across_s]: [f32; 3]) -> f32 {
+    let plain = own + across_t + across_s;
+    if !plain.is_finite() {
+        return plain;
+    }
+    let [third, rest] = corner_shares(rules, 2);
+    let whole = 1u64 << corner_bits(rules, 2);
+    let taps = [(own, rest), (across_t, third), (across_s, third)];
+    let value = match rules.accumulation.aligned_bits() {
+        Some(bits) => aligned_group(taps.into_iter(), bits) / whole as f64,
+        None => f64::from(
+            taps.iter().fold(0.0f32, |sum, &(value, numerator)| sum + value * (numerator as f64 / whole as f64) as f32),
+        ),
+    };
+    round_result(rules, value)
+}
+
+/// log2 of the whole weight of a gather's corner, on a view of so many axes.
+#[must_use]
+pub fn corner_bits(rules: &Rules, axes: u32) -> u32 {
+    match rules.weight_scheme {
+        WeightScheme::Totals => 8,
+        WeightScheme::Product => 8 + axes * rules.subtexel_bits.bits().unwrap_or(8),
+    }
+}
+
+/// Integer weights of a gather's corner: of each texel across an edge, and of the face's own.
+#[must_use]
+pub fn corner_shares(rules: &Rules, axes: u32) -> [u64; 2] {
+    let whole = 1u64 << corner_bits(rules, axes);
+    let third = (whole + 1) / 3;
+    [third, whole - 2 * third]
 }
 
 /// Rounds a filtered value as [`ResultRounding`] says.

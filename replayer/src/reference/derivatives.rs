@@ -1,7 +1,7 @@
 //! From derivatives of the coordinates to a level of detail, and to the probes of an anisotropic filter.
 
 use crate::{
-    reference::coordinate::condition,
+    reference::{coordinate::condition, octagon},
     rules::{LodDerivatives, Rules},
     state::{Anisotropy, State},
 };
@@ -39,39 +39,43 @@ pub fn half_log2(square: f32) -> f32 {
     }
     let exponent = (bits >> 23) as i32 - 127;
     let f = f32::from_bits(bits & 0x007f_ffff | 0x3f80_0000) - 1.0;
-    let polynomial = LOG2_COEFFICIENTS.iter().rev().fold(0.0f32, |sum, c| sum * f + c);
-    (exponent as f32 + polynomial * f) * 0.5
+    (exponent as f32 + log2_of_mantissa(f)) * 0.5
+}
+
+/// `log2(1 + f)` for a fraction in 0..1, in FP32 with a fixed order of operations.
+#[inline(always)]
+#[must_use]
+pub fn log2_of_mantissa(f: f32) -> f32 {
+    LOG2_COEFFICIENTS.iter().rev().fold(0.0f32, |sum, c| sum * f + c) * f
 }
 
 /// Computes the level of detail from the derivatives along x and y of each coordinate, as FP32 bits.
 ///
 /// The footprint's sides are the lengths of the two derivative vectors in texels of the view's first level; the LOD is log2
-/// of the longer one. With anisotropy the longer side is covered by the smallest power of two of probes that is at least
-/// the sides' ratio less ANISO_THRESHOLD (PAL's anisoThreshold), and the LOD is that of a probe's share.
+/// of the longer one, or as [`LodDerivatives`] says. With anisotropy the longer side is covered by the smallest power of two
+/// of probes that is at least the sides' ratio less ANISO_THRESHOLD (PAL's anisoThreshold), and the LOD is that of a probe's
+/// share.
 #[must_use]
 pub fn computed(rules: &Rules, state: &State, derivatives: &[[u32; 3]; 2]) -> Computed {
     let size = state.extent.level_size(state.base_level);
     let axes = state.view.axes();
-    let side = |derivative: &[u32; 3]| {
-        (0..axes).fold(0.0f32, |sum, axis| {
-            let along = condition(rules, derivative[axis]);
-            let texels = if state.unnormalized { along } else { along * size[axis] as f32 };
-            match rules.lod_derivatives {
-                LodDerivatives::Length => sum + texels * texels,
-                LodDerivatives::Largest => sum.max(texels * texels),
-            }
-        })
-    };
-    let sides = derivatives.each_ref().map(side);
+    let size: [u32; 3] = std::array::from_fn(|axis| if state.unnormalized { 1 } else { size[axis] });
+    let along: [[f32; 3]; 2] = derivatives.map(|derivative| {
+        std::array::from_fn(|axis| if axis < axes { condition(rules, derivative[axis]) } else { 0.0 })
+    });
+    let texels = along.map(|along| [0, 1, 2].map(|axis| along[axis] * size[axis] as f32));
+    let sides = texels.map(|texels: [f32; 3]| match rules.lod_derivatives {
+        LodDerivatives::Length | LodDerivatives::Octagon => texels.iter().fold(0.0f32, |sum, t| sum + t * t),
+        LodDerivatives::Largest => texels.iter().fold(0.0f32, |most, t| most.max(t * t)),
+    });
     let x_is_longer = sides[0] >= sides[1];
     let (long, short) = if x_is_longer { (sides[0], sides[1]) } else { (sides[1], sides[0]) };
     let log2_probes = state.anisotropy.map_or(0, |a| log2_probes(a, long, short));
-    let major = &derivatives[usize::from(!x_is_longer)];
-    Computed {
-        lod: half_log2(long) - log2_probes as f32,
-        log2_probes,
-        major: std::array::from_fn(|axis| if axis < axes { condition(rules, major[axis]) } else { 0.0 }),
-    }
+    let log2_long = match rules.lod_derivatives {
+        LodDerivatives::Octagon => octagon::lod(&along, &size),
+        LodDerivatives::Length | LodDerivatives::Largest => half_log2(long),
+    };
+    Computed { lod: log2_long - log2_probes as f32, log2_probes, major: along[usize::from(!x_is_longer)] }
 }
 
 /// The smallest k, up to the limit, with `2^k >= ratio - threshold`, by comparing squares.

@@ -13,6 +13,7 @@ pub mod derivatives;
 pub mod footprint;
 pub mod image;
 pub mod lod;
+pub mod octagon;
 pub mod operands;
 
 use std::borrow::Cow;
@@ -22,7 +23,7 @@ use rayon::prelude::*;
 
 use crate::{
     reference::{
-        blend::{Taps, blend, reduce, round_result},
+        blend::{Taps, blend, corner_value, reduce, round_result},
         block::Plan,
         coordinate::condition,
         cube::with_faces,
@@ -32,7 +33,7 @@ use crate::{
         operands::{OperandLayout, Operands},
     },
     refusal::Refusal,
-    rules::{BorderSwizzle, QuadDerivatives, Rules},
+    rules::{BorderSwizzle, CubeCorner, QuadDerivatives, Rules},
     state::{Extent, Filter, Reduction, Select, State, View},
 };
 
@@ -235,7 +236,14 @@ impl<'a> Sampler<'a> {
     fn gather(&self, footprint: &Footprint) -> [u32; 4] {
         let rows = &footprint.taps[0][0];
         let select = self.state.select[usize::from(self.state.gather_channel)];
-        [rows[1][0], rows[1][1], rows[0][1], rows[0][0]].map(|tap| {
+        [[1, 0], [1, 1], [0, 1], [0, 0]].map(|[y, x]| {
+            let mut tap = rows[y][x];
+            if tap.corner && self.rules.cube_corner == CubeCorner::Shares && !self.state.format.kind().is_integer() {
+                let around = [rows[1 - y][1 - x], rows[1 - y][x], rows[y][1 - x]];
+                tap.channels = std::array::from_fn(|n| {
+                    corner_value(&self.rules, around.map(|tap| f32::from_bits(tap.channels[n]))).to_bits()
+                });
+            }
             if self.selects_taps() {
                 self.channel(&tap, usize::from(self.state.gather_channel))
             } else {

@@ -9,8 +9,8 @@ use anstyle::{AnsiColor, Style};
 
 use super::{decimal, hex_float, seconds, ulps};
 use crate::{
-    compare::{Difference, DifferenceKind},
-    results::{DispatchResult, Outcome, Results, Status},
+    compare::{Difference, DifferenceKind, Number},
+    results::{DispatchResult, Outcome, OutputResult, Results, Status},
 };
 
 /// Differing samples shown for a dispatch.
@@ -85,6 +85,11 @@ pub fn write_result(out: &mut dyn Write, result: &DispatchResult, layout: Layout
         writeln!(out, "          {DIM}expected: {expectation}{DIM:#}")?;
     }
     if result.status == Status::Mismatch && result.outcome != Outcome::Expected {
+        for output in result.outputs.iter().filter(|output| output.mismatched > 0) {
+            write_output(out, output)?;
+        }
+    }
+    if result.status == Status::Mismatch && result.outcome != Outcome::Expected && result.outputs.is_empty() {
         for difference in result.first.iter().take(SHOWN_SAMPLES) {
             write_difference(out, difference)?;
         }
@@ -92,6 +97,40 @@ pub fn write_result(out: &mut dyn Write, result: &DispatchResult, layout: Layout
         if more > 0 && !result.first.is_empty() {
             writeln!(out, "          {DIM}… {more} more{DIM:#}")?;
         }
+    }
+    Ok(())
+}
+
+/// Writes an output of a compute dispatch that differs, with its first differing samples.
+fn write_output(out: &mut dyn Write, output: &OutputResult) -> io::Result<()> {
+    let OutputResult { name, mismatched, samples, .. } = output;
+    writeln!(out, "          output {name}: {mismatched} of {samples} samples differ")?;
+    for difference in output.first.iter().take(SHOWN_SAMPLES) {
+        match output.number {
+            Number::Float => write_difference(out, difference)?,
+            Number::Uint | Number::Sint => {
+                let [x, y, z] = difference.position;
+                for channel in (0..4).filter(|channel| difference.channels >> channel & 1 == 1) {
+                    let (got, expected) = (difference.got[channel], difference.expected[channel]);
+                    let number = |word: u32| match output.number {
+                        Number::Sint => word.cast_signed().to_string(),
+                        Number::Uint | Number::Float => word.to_string(),
+                    };
+                    let (letter, distance) = (['X', 'Y', 'Z', 'W'][channel], difference.distances[channel]);
+                    writeln!(
+                        out,
+                        "          {:14} {letter}  got {got:#010x} {:12} expected {expected:#010x} {:12} by {distance}",
+                        format!("({x},{y},{z})"),
+                        number(got),
+                        number(expected),
+                    )?;
+                }
+            }
+        }
+    }
+    let more = mismatched.saturating_sub(SHOWN_SAMPLES.min(output.first.len()) as u64);
+    if more > 0 && !output.first.is_empty() {
+        writeln!(out, "          {DIM}… {more} more{DIM:#}")?;
     }
     Ok(())
 }

@@ -92,7 +92,7 @@ impl Profile {
             layer_rounding: LayerRounding::NearestEven,
             mip_point_clamp: MipPointClamp::Before,
             perf_fields: PerfFields::Ignored,
-            lod_derivatives: LodDerivatives::Length,
+            lod_derivatives: LodDerivatives::Octagon,
             quad_derivatives: QuadDerivatives::Coarse,
             anisotropy: AnisotropyRule::PowersOfTwo,
             cube_corner: CubeCorner::Shares,
@@ -300,9 +300,11 @@ fn h200(rule: RuleId) -> Evidence {
         }
         RuleId::MipPointClamp => measured("H200, driver 580.159.04: clamps 0.6 to 3.3"),
         RuleId::PerfFields => inferred("fields of S# that Vulkan does not have"),
-        RuleId::LodDerivatives | RuleId::QuadDerivatives | RuleId::AnisotropyRule => {
-            inferred("Vulkan's definition; not measured")
-        }
+        RuleId::LodDerivatives => measured(
+            "H200, driver 580.159.04: 0 of 50,170 samples differ for one derivative on 256x256 texels, 0 of 50,358 on 256 \
+             texels; with two derivatives 5 % of the samples are 1/256 off, with three axes 2 %, on 100x37 texels 9 %",
+        ),
+        RuleId::QuadDerivatives | RuleId::AnisotropyRule => inferred("Vulkan's definition; not measured"),
         RuleId::CubeCorner => {
             measured("H200, driver 580.159.04: 2,655 corner samples on a cube's last level, each weight")
         }

@@ -328,6 +328,10 @@ rules! {
         Length = "length",
         /// Its largest component.
         Largest = "largest",
+        /// An octagon around the footprint: the largest of both derivatives' lengths and of 11/16 of their sum and
+        /// difference; a length is the largest component, 11/32 of the next and 1/4 of the smallest. Mantissas have 10 bits,
+        /// and the logarithm, looked up by 8 of them, is in steps of 1/256.
+        Octagon = "octagon",
     }
     /// Which differences in a 2x2 quad are the derivatives of a sample without given ones.
     quad_derivatives: QuadDerivatives = "quad-derivatives" {

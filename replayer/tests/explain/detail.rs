@@ -1,5 +1,7 @@
 //! A sample in full.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use replayer::{
     explain::{self, Cause, Limits, explain, render_sample, sample::Way},
     generate::Generator,
@@ -49,7 +51,17 @@ fn the_last_step_of_every_blend_is_the_result() {
                 assert_eq!(evaluation.result, detail.got, "{}", dispatch.name);
                 // The text of every kind of sample can be written.
                 assert!(render_sample(&detail).contains("the results agree"));
+                // As text: a coordinate that is NaN does not equal itself.
+                let alone = explain::evaluate_sample(&dispatch, profile.rules, sample).unwrap();
+                assert_eq!(format!("{alone:?}"), format!("{evaluation:?}"), "{}", dispatch.name);
                 let Way::Filtered(probes) = &evaluation.way else { continue };
+                for probe in probes {
+                    let taps = probe.levels.iter().flat_map(|level| &level.taps);
+                    let whole: f64 = taps.map(|tap| tap.weight).sum();
+                    // Weights without a fixed step are FP32, whose products are not exact.
+                    let step = if profile.rules.fixed_point_weights() { 0.0 } else { 1e-3 };
+                    assert!((whole - 256.0).abs() <= step, "{} sample {sample}: {whole}/256", dispatch.name);
+                }
                 let [probe] = &probes[..] else { continue };
                 for blend in &probe.blends {
                     let last = blend.steps.last().unwrap().result;
@@ -85,10 +97,23 @@ fn what_the_executor_computes_wrong_is_not_explained_by_rules() {
 }
 
 #[test]
+fn a_search_that_is_given_up_finds_nothing() {
+    let trace = read("gfx1035/weight-rounding.texeltrace");
+    let run = Run::reference(&trace.dispatches[0], &Profile::AS_SUBMITTED, &Profile::GFX1035);
+    let (limits, stop) = (Limits::default(), AtomicBool::new(false));
+    let whole = explain(&run.subject(), &limits).unwrap();
+    assert_eq!(explain::explain_until(&run.subject(), &limits, &stop), Ok(Some(whole)));
+    stop.store(true, Ordering::Relaxed);
+    assert_eq!(explain::explain_until(&run.subject(), &limits, &stop), Ok(None));
+}
+
+#[test]
 fn results_of_another_length_and_samples_that_are_not_there_are_errors() {
     let trace = read("gfx1035/weight-rounding.texeltrace");
     let mut run = Run::reference(&trace.dispatches[0], &Profile::GFX1035, &Profile::GFX1035);
     let error = explain::detail(&run.subject(), None, 3).unwrap_err();
+    assert_eq!(error.to_string(), "dispatch ties has no sample 3, it has 3");
+    let error = explain::evaluate_sample(&trace.dispatches[0], Profile::GFX1035.rules, 3).unwrap_err();
     assert_eq!(error.to_string(), "dispatch ties has no sample 3, it has 3");
     run.got.pop();
     let error = explain(&run.subject(), &Limits::default()).unwrap_err();

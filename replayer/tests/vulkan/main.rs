@@ -7,6 +7,7 @@ mod modules;
 mod native;
 mod reuse;
 mod run;
+mod storage;
 
 use std::path::Path;
 

@@ -10,6 +10,7 @@ use crate::{
         code::{B, Code, D, F, Value},
         section::Stage,
     },
+    reference::blend::{corner_bits, corner_shares},
     rules::{RuleId, ZeroWeightTaps},
 };
 
@@ -66,11 +67,7 @@ impl Emitter<'_> {
         numerators: Option<&Numerators>,
     ) -> Sum {
         let _section = self.code.section(RuleId::Accumulation);
-        let mut sum = previous.unwrap_or_else(|| {
-            let code = &mut *self.code;
-            let (zero, no) = (code.f(0.0), code.b(false));
-            Sum { fp32: zero, fp64: None, nan: no, infinity: no, negative_infinity: no, best: zero, found: no }
-        });
+        let mut sum = previous.unwrap_or_else(|| self.empty_sum());
         match (self.rules.accumulation.aligned_bits(), numerators) {
             (Some(bits), Some(numerators)) => self.add_aligned(&mut sum, level, values, numerators, bits),
             (None, Some(numerators)) => {
@@ -191,6 +188,50 @@ impl Emitter<'_> {
                 None => value,
             });
         }
+    }
+
+    /// What a gather returns beyond a cube's corner: see [`crate::reference::blend::corner_value`].
+    pub(super) fn corner_value(&mut self, level: &LevelTaps, [own, across_t, across_s]: [F; 3]) -> F {
+        let _section = self.code.section(RuleId::CubeCorner);
+        let plain = self.code.f_add(own, across_t);
+        let plain = self.code.f_add(plain, across_s);
+        let [third, rest] = corner_shares(self.rules, 2);
+        let scale = 1.0 / (1u64 << corner_bits(self.rules, 2)) as f64;
+        let value = match self.rules.accumulation.aligned_bits() {
+            Some(bits) => {
+                let zero = self.code.f(0.0);
+                let numerators =
+                    vec![[[rest, third], [third, 0]].map(|row| row.map(|n| self.code.d(n as f64)).to_vec()).to_vec()];
+                let mut sum = self.empty_sum();
+                let values = vec![vec![vec![own, across_t], vec![across_s, zero]]];
+                self.add_aligned(&mut sum, level, &values, &Numerators::Reals(numerators), bits);
+                let total = match sum.fp64 {
+                    Some(total) => total,
+                    None => self.code.d(0.0),
+                };
+                self.round_result(total)
+            }
+            None => {
+                let mut sum = self.code.f(0.0);
+                for (value, numerator) in [(own, rest), (across_t, third), (across_s, third)] {
+                    let weight = self.code.f((numerator as f64 * scale) as f32);
+                    let product = self.code.f_mul(value, weight);
+                    sum = self.code.f_add(sum, product);
+                }
+                self.rounded(sum)
+            }
+        };
+        let code = &mut *self.code;
+        let (bits, mask) = (code.f_bits(plain), code.u(0x7f80_0000));
+        let exponent = code.u_and(bits, mask);
+        let special = code.u_eq(exponent, mask);
+        code.select(special, plain, value)
+    }
+
+    fn empty_sum(&mut self) -> Sum {
+        let code = &mut *self.code;
+        let (zero, no) = (code.f(0.0), code.b(false));
+        Sum { fp32: zero, fp64: None, nan: no, infinity: no, negative_infinity: no, best: zero, found: no }
     }
 
     /// Notes NaN and infinities among the taps that have a weight along every axis.

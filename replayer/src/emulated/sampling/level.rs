@@ -197,7 +197,7 @@ impl Emitter<'_> {
                 let scaled = code.f_mul(along, size);
                 let texels = code.select(unnormalized, along, scaled);
                 sum = match self.rules.lod_derivatives {
-                    LodDerivatives::Length => {
+                    LodDerivatives::Length | LodDerivatives::Octagon => {
                         let square = code.f_mul(texels, texels);
                         code.f_add(sum, square)
                     }
@@ -232,12 +232,31 @@ impl Emitter<'_> {
             log2_probes = code.select(takes, here, log2_probes);
         }
         drop(section);
-        let lod = self.half_log2(long);
+        let lod = match self.rules.lod_derivatives {
+            LodDerivatives::Octagon => {
+                let one = self.code.i(1);
+                let size: Vec<I> = size.iter().map(|&size| self.code.select(unnormalized, one, size)).collect();
+                self.octagon_lod(&conditioned, &size)
+            }
+            LodDerivatives::Length | LodDerivatives::Largest => self.half_log2(long),
+        };
         let code = &mut *self.code;
         let shares = code.u_to_f(log2_probes);
         let lod = code.f_sub(lod, shares);
         let major = conditioned[0].iter().zip(&conditioned[1]).map(|(&x, &y)| code.select(x_is_longer, x, y)).collect();
         Computed { lod, log2_probes, major }
+    }
+
+    /// See [`crate::reference::derivatives::log2_of_mantissa`].
+    pub(super) fn log2_of_mantissa(&mut self, fraction: F) -> F {
+        let code = &mut *self.code;
+        let zero = code.f(0.0);
+        let polynomial = LOG2_COEFFICIENTS.iter().rev().fold(zero, |sum, &c| {
+            let c = code.f(c);
+            let product = code.f_mul(sum, fraction);
+            code.f_add(product, c)
+        });
+        code.f_mul(polynomial, fraction)
     }
 
     /// See [`crate::reference::derivatives::half_log2`].
@@ -252,14 +271,10 @@ impl Emitter<'_> {
         let fraction = code.u_and(bits, mantissa);
         let fraction = code.u_or(fraction, one_bits);
         let fraction = code.u_float(fraction);
-        let (zero, one, half) = (code.f(0.0), code.f(1.0), code.f(0.5));
+        let (one, half) = (code.f(1.0), code.f(0.5));
         let fraction = code.f_sub(fraction, one);
-        let polynomial = LOG2_COEFFICIENTS.iter().rev().fold(zero, |sum, &c| {
-            let c = code.f(c);
-            let product = code.f_mul(sum, fraction);
-            code.f_add(product, c)
-        });
-        let polynomial = code.f_mul(polynomial, fraction);
+        let polynomial = self.log2_of_mantissa(fraction);
+        let code = &mut *self.code;
         let log = code.f_add(exponent, polynomial);
         let lod = code.f_mul(log, half);
         let (smallest, infinity) = (code.u(0x0080_0000), code.u(0x7f80_0000));

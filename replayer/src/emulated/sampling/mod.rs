@@ -6,6 +6,7 @@ mod channel;
 mod extreme;
 mod footprint;
 mod level;
+mod octagon;
 mod position;
 mod result;
 mod weight;
@@ -20,7 +21,7 @@ use super::{
 };
 use crate::{
     reference::coordinate::NORMALIZED_LIMIT,
-    rules::{BorderSwizzle, NanCoordinate, RuleId, Rules, ZFilterRule},
+    rules::{BorderSwizzle, CubeCorner, NanCoordinate, RuleId, Rules, ZFilterRule},
     state::{Address, View},
 };
 
@@ -366,16 +367,25 @@ impl Emitter<'_> {
         let layer = inputs.layer.map(|operand| self.layer(operand));
         let level = self.level_taps(levels.level, inputs, layer, linear, linear);
         let rows = &level.taps[0];
-        let order = [rows[1][0], rows[1][1], rows[0][1], rows[0][0]];
+        let shares = self.view == View::Cube && self.rules.cube_corner == CubeCorner::Shares;
         let selects = Self::SELECTS.map(|slot| self.slot(slot));
         let channel = self.slot(Slot::GatherChannel);
         let select = self.code.choose(channel, &selects);
         let through = self.rules.border_swizzle == BorderSwizzle::DstSel;
-        order.map(|tap| {
+        [[1, 0], [1, 1], [0, 1], [0, 0]].map(|[y, x]| {
+            let tap = rows[y][x];
             let (channels, zero, one) = if self.class == FormatClass::Integer {
                 (self.integer_channels(tap), self.code.u(0), self.code.u(1))
             } else {
-                let channels = self.channels(tap).map(|c| self.code.f_bits(c));
+                let mut channels = self.channels(tap);
+                if let (Some((corner, _)), true) = (tap.corner, shares) {
+                    let around = [rows[1 - y][1 - x], rows[1 - y][x], rows[y][1 - x]].map(|tap| self.channels(tap));
+                    for (n, channel) in channels.iter_mut().enumerate() {
+                        let value = self.corner_value(&level, around.map(|channels| channels[n]));
+                        *channel = self.code.select(corner, value, *channel);
+                    }
+                }
+                let channels = channels.map(|c| self.code.f_bits(c));
                 (channels, self.code.u(0), self.code.u(1.0f32.to_bits()))
             };
             if through {

@@ -54,7 +54,7 @@ impl Emitter<'_> {
     }
 
     /// See [`crate::reference::blend::round_result`]; the value must be finite.
-    fn round_result(&mut self, value: D) -> F {
+    pub(super) fn round_result(&mut self, value: D) -> F {
         enum Ties {
             Up,
             Even,

@@ -109,6 +109,7 @@ impl Emitter<'_> {
         shares: impl Fn(&mut Code, T) -> (T, T),
         add: impl Fn(&mut Code, T, T) -> T,
     ) {
+        let _section = self.code.section(RuleId::CubeCorner);
         let before = slice.to_vec();
         for (y, x) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             let Some((corner, _)) = level.taps[0][y][x].corner else { continue };

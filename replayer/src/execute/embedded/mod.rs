@@ -45,7 +45,12 @@ use self::ir::Program;
 pub use self::report::{Choice, Finding, Report};
 use self::source::Source;
 pub use self::trace::{Fetch, Line, Operand, Step, Value};
-use super::{ExecuteError, Executor, ExecutorInfo, ImageDim, Job};
+use super::{ExecuteError, Executor, ExecutorInfo, ImageDim, Job, Resource};
+
+/// A 16-bit float, the low half of a word, as FP32 bits. Exact.
+pub(crate) fn half_to_f32(half: u32) -> u32 {
+    half::to_f32(half)
+}
 
 /// Programs that are kept.
 const CACHED: usize = 64;
@@ -232,13 +237,19 @@ impl Embedded {
     ) -> Result<(Vec<Vec<u32>>, Vec<Step>), ExecuteError> {
         let program = self.program(job, trace.is_some())?;
         let outputs = resources::outputs(job, &self.limits)?;
-        let storage: Vec<(&StorageImage, Vec<AtomicU32>)> =
-            images.iter().map(|i| (i, i.texels.iter().map(|&t| AtomicU32::new(t)).collect())).collect();
+        let bound = resources::storage_images(job);
+        let atomic = |texels: &[u32]| -> Vec<AtomicU32> { texels.iter().map(|&t| AtomicU32::new(t)).collect() };
+        let storage: Vec<(&StorageImage, Vec<AtomicU32>)> = images
+            .iter()
+            .map(|image| (image, atomic(&image.texels)))
+            .chain(bound.iter().map(|(image, texels)| (image, atomic(texels))))
+            .collect();
         let outcome = {
             let resources = resources::Resources::new(&program, job, &outputs, &storage)?;
             machine::run(&program, &resources, job.groups, &self.limits, trace)?
         };
-        let texels: Vec<Vec<u32>> = storage.into_iter().map(|(_, t)| plain(t)).collect();
+        let mut texels: Vec<Vec<u32>> = storage.into_iter().map(|(_, t)| plain(t)).collect();
+        let mut stored = texels.split_off(images.len()).into_iter();
         if trace.is_none() {
             for (image, texels) in images.iter_mut().zip(texels) {
                 image.texels = texels;
@@ -251,9 +262,12 @@ impl Embedded {
             });
             self.report.merge(findings.collect());
         }
-        let is_output = |n: usize| matches!(job.bindings[n].resource, super::Resource::Output(_));
-        let outputs = outputs.into_iter().enumerate().filter(|(n, _)| is_output(*n)).map(|(_, o)| plain(o)).collect();
-        Ok((outputs, outcome.steps))
+        let outputs = job.bindings.iter().zip(outputs).filter_map(|(bound, output)| match bound.resource {
+            Resource::Output(_) | Resource::InOut(_) => Some(plain(output)),
+            Resource::Storage(_) => stored.next(),
+            Resource::Input(_) | Resource::Image(_) => None,
+        });
+        Ok((outputs.collect(), outcome.steps))
     }
 }
 

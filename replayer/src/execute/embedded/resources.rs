@@ -130,9 +130,13 @@ pub(super) fn outputs(job: &Job<'_>, limits: &Limits) -> Result<Vec<Vec<AtomicU3
     let mut total = 0usize;
     let mut list = vec![];
     for b in job.bindings {
-        let Resource::Output(words) = b.resource else {
-            list.push(vec![]);
-            continue;
+        let (words, contents) = match b.resource {
+            Resource::Output(words) => (words, None),
+            Resource::InOut(contents) => (contents.len(), Some(contents)),
+            Resource::Input(_) | Resource::Image(_) | Resource::Storage(_) => {
+                list.push(vec![]);
+                continue;
+            }
         };
         total = total.saturating_add(words);
         if total > limits.memory_bytes / 4 {
@@ -145,10 +149,34 @@ pub(super) fn outputs(job: &Job<'_>, limits: &Limits) -> Result<Vec<Vec<AtomicU3
         buffer
             .try_reserve_exact(words)
             .map_err(|_| ExecuteError::OutOfMemory(format!("an output of {words} words does not fit")))?;
-        buffer.extend((0..words).map(|_| AtomicU32::new(0)));
+        match contents {
+            Some(contents) => buffer.extend(contents.iter().map(|&word| AtomicU32::new(word))),
+            None => buffer.extend((0..words).map(|_| AtomicU32::new(0))),
+        }
         list.push(buffer);
     }
     Ok(list)
+}
+
+/// The storage images that a job binds, with their texels.
+pub(super) fn storage_images<'a>(job: &Job<'a>) -> Vec<(StorageImage, &'a [u32])> {
+    let images = job.bindings.iter().filter_map(|bound| match bound.resource {
+        Resource::Storage(image) => Some((bound, image)),
+        _ => None,
+    });
+    images
+        .map(|(bound, image)| {
+            let place = StorageImage {
+                set: bound.set,
+                binding: bound.binding,
+                dim: image.dim,
+                extent: image.extent,
+                layers: image.layers,
+                texels: Vec::new(),
+            };
+            (place, image.texels)
+        })
+        .collect()
 }
 
 impl<'a> Resources<'a> {
@@ -171,7 +199,9 @@ impl<'a> Resources<'a> {
                         return Err(invalid(d, "is bound as an input, but the module writes it"));
                     }
                     Some((_, Binding { resource: Resource::Input(words), .. })) => Words::Fixed(words),
-                    Some((n, Binding { resource: Resource::Output(_), .. })) => Words::Shared(&outputs[n]),
+                    Some((n, Binding { resource: Resource::Output(_) | Resource::InOut(_), .. })) => {
+                        Words::Shared(&outputs[n])
+                    }
                     Some(_) => return Err(invalid(d, "is an image, but the module has a buffer there")),
                     // As in Vulkan, what is not used need not be bound.
                     None if !uses_buffer(program, buffers.len()) => Words::Fixed(&[]),
@@ -197,6 +227,9 @@ impl<'a> Resources<'a> {
                     }
                     let words = Words::Fixed(image.texels);
                     images.push(view(d, *decl, image.dim, image.extent, image.layers, image.levels, words)?);
+                }
+                Some((_, Binding { resource: Resource::Storage(_), .. })) => {
+                    return Err(invalid(d, "is a storage image, but the module fetches from it"));
                 }
                 Some(_) => return Err(invalid(d, "is a buffer, but the module has an image there")),
                 None if !uses_image(program, images.len()) => images.push(View {

@@ -30,7 +30,7 @@ pub struct RunTiming {
     pub total: Duration,
     /// From submission until the host knows of the end.
     pub submitted: Duration,
-    /// The dispatch alone, by GPU timestamps; `None` when they are off or the queue has none.
+    /// The dispatch alone (the mean of all repeats), by GPU timestamps; `None` when they are off or the queue has none.
     pub kernel: Option<Duration>,
 }
 
@@ -102,6 +102,14 @@ struct Uploads {
     staged: Vec<Option<Staging>>,
 }
 
+/// What the host reads after a run, beside the arena.
+struct Downloads {
+    /// The buffer, null if there is nothing.
+    buffer: vk::Buffer,
+    /// Where the texels of each image go, if it is a storage image.
+    images: Vec<Option<Staging>>,
+}
+
 /// What runs jobs on one device.
 pub(super) struct Engine {
     pub(super) pipelines: Pipelines,
@@ -114,7 +122,7 @@ pub(super) struct Engine {
     direct: bool,
     /// Texels, and inputs when the arena is out of reach.
     staging: Pool,
-    /// Outputs when the arena is out of reach.
+    /// Storage images, and outputs when the arena is out of reach.
     readback: Pool,
     commands: Commands,
     timeout: Duration,
@@ -125,6 +133,8 @@ pub(super) struct Engine {
     /// The device is lost, for this reason.
     lost: Option<String>,
     pub(super) timing: Option<RunTiming>,
+    /// Dispatches a run.
+    repeats: u32,
     // Last, as the rest is made from it.
     pub(super) device: Arc<Device>,
 }
@@ -164,6 +174,7 @@ impl Engine {
             staging: Pool::new(&device, vk::BufferUsageFlags::TRANSFER_SRC, &[UPLOAD], "uploads"),
             readback: Pool::new(&device, vk::BufferUsageFlags::TRANSFER_DST, &[READBACK, UPLOAD], "reading outputs"),
             commands: Commands::new(&device, options.timestamps)?,
+            repeats: options.repeats.get(),
             timeout: options.timeout,
             run: 0,
             pending: false,
@@ -200,9 +211,15 @@ impl Engine {
         let module = self.pipelines.module(job.module)?;
         let plan = Plan::new(job, &module.info, &self.device)?;
         if plan.idle {
-            let zeros = plan.outputs.iter().map(|slot| vec![0; slot.words]).collect();
+            let contents = job.bindings.iter().filter_map(|bound| match bound.resource {
+                NativeResource::Output(words) => Some(vec![0; words]),
+                NativeResource::InOut(words) => Some(words.to_vec()),
+                NativeResource::Storage(image) => Some(image.texels.to_vec()),
+                NativeResource::Input(_) | NativeResource::Image(_) | NativeResource::Sampled(..) => None,
+            });
+            let contents = contents.collect();
             self.timing = Some(RunTiming { total: start.elapsed(), ..RunTiming::default() });
-            return Ok(zeros);
+            return Ok(contents);
         }
         let pipeline =
             self.pipelines.pipeline(&module, job.module.key, job.entry, job.specialization, plan.layout.clone())?;
@@ -212,35 +229,83 @@ impl Engine {
         let uploads = self.fill(job, &plan, &assigned)?;
         // Kept until the next run, so that what a run over its time uses stays alive even if it is pushed out.
         self.samplers_in_use = self.describe(job, &plan, &assigned, &pipeline, arena)?;
-        let readback = if self.direct { None } else { Some(self.readback.reserve(plan.arena - plan.outputs_start)?) };
-        self.record(job, &plan, &assigned, &uploads, &pipeline, arena, readback)?;
+        let downloads = self.downloads(&plan)?;
+        self.record(job, &plan, &assigned, &uploads, &pipeline, arena, &downloads)?;
         let submitted = Instant::now();
         self.submit()?;
         self.wait("the run")?;
         let submitted = submitted.elapsed();
         self.images.uploaded(&assigned);
-        let results = plan.outputs.iter().map(|slot| {
-            if self.direct {
-                self.arena.read(slot.offset, slot.words)
-            } else {
-                self.readback.read(slot.offset - plan.outputs_start, slot.words)
-            }
+        let results = self.results(job, &plan, &downloads)?;
+        self.timing = Some(RunTiming {
+            total: start.elapsed(),
+            submitted,
+            kernel: self.kernel_time()?.map(|all| all / self.repeats),
         });
-        let results = results.collect::<Result<Vec<_>, _>>()?;
-        self.timing = Some(RunTiming { total: start.elapsed(), submitted, kernel: self.kernel_time()? });
+        Ok(results)
+    }
+
+    /// Lays out what the host reads after the run beside the arena: outputs that it does not reach, and storage images.
+    fn downloads(&mut self, plan: &Plan<'_>) -> Result<Downloads, ExecuteError> {
+        let mut end = if self.direct { 0 } else { plan.arena - plan.outputs_start };
+        let alignment = self.device.physical.limits.optimal_buffer_copy_offset_alignment;
+        let mut images = Vec::with_capacity(plan.images.len());
+        for texels in &plan.images {
+            let staging = texels.shape.storage.then(|| texels.shape.staging(end, alignment));
+            let staging = match staging {
+                Some(None) => return Err(ExecuteError::OutOfMemory(format!("{}: too many texels", texels.shape))),
+                Some(staging) => staging,
+                None => None,
+            };
+            end = staging.as_ref().map_or(end, |staging| staging.end);
+            images.push(staging);
+        }
+        let buffer = if end > 0 { self.readback.reserve(end)? } else { vk::Buffer::null() };
+        Ok(Downloads { buffer, images })
+    }
+
+    /// The contents of the outputs after the run, in the order of the bindings.
+    fn results(
+        &self,
+        job: &NativeJob<'_>,
+        plan: &Plan<'_>,
+        downloads: &Downloads,
+    ) -> Result<Vec<Vec<u32>>, ExecuteError> {
+        let mut results = Vec::new();
+        for (place, bound) in job.bindings.iter().enumerate() {
+            match bound.resource {
+                NativeResource::Output(_) | NativeResource::InOut(_) => {
+                    let Some(slot) = plan.outputs.iter().find(|slot| slot.place == place) else { continue };
+                    results.push(if self.direct {
+                        self.arena.read(slot.offset, slot.words)?
+                    } else {
+                        self.readback.read(slot.offset - plan.outputs_start, slot.words)?
+                    });
+                }
+                NativeResource::Storage(_) => {
+                    let mut images = plan.images.iter().zip(&downloads.images);
+                    let found =
+                        images.find(|(texels, _)| texels.place == place).and_then(|(_, staging)| staging.as_ref());
+                    let Some(level) = found.and_then(|staging| staging.levels.first()) else { continue };
+                    results.push(self.readback.read(level.offset, level.words)?);
+                }
+                NativeResource::Input(_) | NativeResource::Image(_) | NativeResource::Sampled(..) => {}
+            }
+        }
         Ok(results)
     }
 
     /// Writes inputs and texels to where the device or a copy finds them.
     fn fill(&mut self, job: &NativeJob<'_>, plan: &Plan<'_>, assigned: &[Assigned]) -> Result<Uploads, ExecuteError> {
-        let inputs_end = if self.direct || plan.inputs.is_empty() { 0 } else { plan.outputs_start };
+        let inputs_end = if self.direct { 0 } else { plan.zeros_start };
         let alignment = self.device.physical.limits.optimal_buffer_copy_offset_alignment;
         // Images that share a place share the upload: the first has `upload` set, the others found it by content.
         let uploads = assigned.iter().map(|a| a.upload).enumerate();
         let (staged, staging_end) = plan.stage(uploads, inputs_end, alignment)?;
         let buffer = if staging_end > 0 { self.staging.reserve(staging_end)? } else { vk::Buffer::null() };
-        for slot in &plan.inputs {
-            let NativeResource::Input(words) = job.bindings[slot.place].resource else {
+        for slot in plan.inputs.iter().chain(&plan.outputs) {
+            let (NativeResource::Input(words) | NativeResource::InOut(words)) = job.bindings[slot.place].resource
+            else {
                 continue;
             };
             let pool = if self.direct { &mut self.arena } else { &mut self.staging };
@@ -250,7 +315,7 @@ impl Engine {
             }
         }
         if self.direct {
-            self.arena.zero(plan.outputs_start, to_usize(plan.arena - plan.outputs_start)?)?;
+            self.arena.zero(plan.zeros_start, to_usize(plan.arena.saturating_sub(plan.zeros_start))?)?;
         }
         for (texels, staging) in plan.images.iter().zip(&staged) {
             let Some(staging) = staging else { continue };
@@ -287,11 +352,14 @@ impl Engine {
             .collect();
         let mut images = Vec::with_capacity(plan.images.len());
         for (texels, assigned) in plan.images.iter().zip(assigned) {
-            let view = self.images.pool[assigned.place].view(texels.image.components)?;
-            let mut info = vk::DescriptorImageInfo::default()
-                .image_view(view)
-                .image_layout(vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL);
-            let mut kind = vk::DescriptorType::SAMPLED_IMAGE;
+            let image = &mut self.images.pool[assigned.place];
+            let view = image.view(texels.image.components)?;
+            let mut info = vk::DescriptorImageInfo::default().image_view(view).image_layout(image.layout());
+            let mut kind = if texels.shape.storage {
+                vk::DescriptorType::STORAGE_IMAGE
+            } else {
+                vk::DescriptorType::SAMPLED_IMAGE
+            };
             if let Some(state) = &texels.sampler {
                 let sampler = self.samplers.get(&texels.image, state)?;
                 info = info.sampler(sampler.raw);
@@ -327,7 +395,7 @@ impl Engine {
         uploads: &Uploads,
         pipeline: &Pipeline,
         arena: vk::Buffer,
-        readback: Option<vk::Buffer>,
+        downloads: &Downloads,
     ) -> Result<(), ExecuteError> {
         let device = &self.device.raw;
         let cmd = self.commands.buffer;
@@ -377,22 +445,65 @@ impl Engine {
             }
         };
         stamp(0);
-        // SAFETY: recording; the group counts are within the limits, and what the pipeline uses is bound.
-        unsafe { device.cmd_dispatch(cmd, x, y, z) };
+        for repeat in 0..self.repeats {
+            if repeat > 0 {
+                let after = vk::MemoryBarrier::default()
+                    .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+                    .dst_access_mask(vk::AccessFlags::SHADER_WRITE);
+                barrier(device, cmd, SHADER, SHADER, after, &[]);
+            }
+            // SAFETY: recording; the group counts are within the limits, and what the pipeline uses is bound.
+            unsafe { device.cmd_dispatch(cmd, x, y, z) };
+        }
         stamp(1);
         let written = vk::MemoryBarrier::default().src_access_mask(vk::AccessFlags::SHADER_WRITE);
-        if let Some(readback) = readback {
-            barrier(device, cmd, SHADER, COPY, written.dst_access_mask(vk::AccessFlags::TRANSFER_READ), &[]);
-            let copy = vk::BufferCopy::default().src_offset(plan.outputs_start).size(plan.arena - plan.outputs_start);
-            // SAFETY: both buffers are that large; the barrier above made the results visible to the copy.
-            unsafe { device.cmd_copy_buffer(cmd, arena, readback, &[copy]) };
-            let copied = vk::MemoryBarrier::default()
-                .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
-                .dst_access_mask(vk::AccessFlags::HOST_READ);
-            barrier(device, cmd, COPY, vk::PipelineStageFlags::HOST, copied, &[]);
+        let host = vk::AccessFlags::HOST_READ;
+        if downloads.buffer == vk::Buffer::null() {
+            barrier(device, cmd, SHADER, vk::PipelineStageFlags::HOST, written.dst_access_mask(host), &[]);
         } else {
-            let host = written.dst_access_mask(vk::AccessFlags::HOST_READ);
-            barrier(device, cmd, SHADER, vk::PipelineStageFlags::HOST, host, &[]);
+            let to = vk::AccessFlags::TRANSFER_READ | if self.direct { host } else { vk::AccessFlags::empty() };
+            let stages = if self.direct { COPY | vk::PipelineStageFlags::HOST } else { COPY };
+            let stored = assigned.iter().zip(&downloads.images).filter(|(_, staging)| staging.is_some());
+            let stored: Vec<_> = stored
+                .map(|(assigned, _)| {
+                    let image = &self.images.pool[assigned.place];
+                    vk::ImageMemoryBarrier::default()
+                        .image(image.raw())
+                        .subresource_range(image.range())
+                        .old_layout(image.layout())
+                        .new_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
+                        .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+                        .dst_access_mask(vk::AccessFlags::TRANSFER_READ)
+                        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                })
+                .collect();
+            barrier(device, cmd, SHADER, stages, written.dst_access_mask(to), &stored);
+            if !self.direct && plan.arena > plan.outputs_start {
+                let copy =
+                    vk::BufferCopy::default().src_offset(plan.outputs_start).size(plan.arena - plan.outputs_start);
+                // SAFETY: both buffers are that large; the barrier above made the results visible to the copy.
+                unsafe { device.cmd_copy_buffer(cmd, arena, downloads.buffer, &[copy]) };
+            }
+            for (assigned, staging) in assigned.iter().zip(&downloads.images) {
+                let Some(staging) = staging else { continue };
+                let image = &self.images.pool[assigned.place];
+                let copies = image.copies(staging);
+                // SAFETY: recording; the regions are within the image and the buffer, the image is in this layout, and the
+                // barrier above made what was stored visible to the copy.
+                unsafe {
+                    device.cmd_copy_image_to_buffer(
+                        cmd,
+                        image.raw(),
+                        vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+                        downloads.buffer,
+                        &copies,
+                    );
+                }
+            }
+            let copied =
+                vk::MemoryBarrier::default().src_access_mask(vk::AccessFlags::TRANSFER_WRITE).dst_access_mask(host);
+            barrier(device, cmd, COPY, vk::PipelineStageFlags::HOST, copied, &[]);
         }
         // SAFETY: recording.
         unsafe { device.end_command_buffer(cmd) }.named("vkEndCommandBuffer")
@@ -407,26 +518,28 @@ impl Engine {
         }
         let device = &self.device.raw;
         let cmd = self.commands.buffer;
-        let image_barriers = |old, new, from: vk::AccessFlags, to: vk::AccessFlags| -> Vec<_> {
-            fills
-                .iter()
-                .map(|(place, _)| {
-                    let image = &self.images.pool[*place];
-                    vk::ImageMemoryBarrier::default()
-                        .image(image.raw())
-                        .subresource_range(image.range())
-                        .old_layout(old)
-                        .new_layout(new)
-                        .src_access_mask(from)
-                        .dst_access_mask(to)
-                        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                })
-                .collect()
-        };
+        let image_barriers =
+            |old, new: Option<vk::ImageLayout>, from: vk::AccessFlags, to: vk::AccessFlags| -> Vec<_> {
+                fills
+                    .iter()
+                    .map(|(place, _)| {
+                        let image = &self.images.pool[*place];
+                        let new = new.unwrap_or(image.layout());
+                        vk::ImageMemoryBarrier::default()
+                            .image(image.raw())
+                            .subresource_range(image.range())
+                            .old_layout(old)
+                            .new_layout(new)
+                            .src_access_mask(from)
+                            .dst_access_mask(to)
+                            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    })
+                    .collect()
+            };
         let before = image_barriers(
             vk::ImageLayout::UNDEFINED,
-            vk::ImageLayout::TRANSFER_DST_OPTIMAL,
+            Some(vk::ImageLayout::TRANSFER_DST_OPTIMAL),
             vk::AccessFlags::empty(),
             vk::AccessFlags::TRANSFER_WRITE,
         );
@@ -448,20 +561,20 @@ impl Engine {
                 );
             }
         }
-        if !self.direct && !plan.inputs.is_empty() {
-            let copy = vk::BufferCopy::default().size(plan.outputs_start);
+        if !self.direct && plan.zeros_start > 0 {
+            let copy = vk::BufferCopy::default().size(plan.zeros_start);
             // SAFETY: recording; both buffers have the inputs at the same offsets.
             unsafe { device.cmd_copy_buffer(cmd, uploads.buffer, arena, &[copy]) };
         }
-        if !self.direct && plan.arena > plan.outputs_start {
-            // SAFETY: recording; offset and size are multiples of 4 within the buffer, apart from the inputs.
-            unsafe { device.cmd_fill_buffer(cmd, arena, plan.outputs_start, plan.arena - plan.outputs_start, 0) };
+        if !self.direct && plan.arena > plan.zeros_start {
+            // SAFETY: recording; offset and size are multiples of 4 within the buffer, apart from what was copied.
+            unsafe { device.cmd_fill_buffer(cmd, arena, plan.zeros_start, plan.arena - plan.zeros_start, 0) };
         }
         let after = image_barriers(
             vk::ImageLayout::TRANSFER_DST_OPTIMAL,
-            vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+            None,
             vk::AccessFlags::TRANSFER_WRITE,
-            vk::AccessFlags::SHADER_READ,
+            vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE,
         );
         let buffers = vk::MemoryBarrier::default().src_access_mask(vk::AccessFlags::TRANSFER_WRITE).dst_access_mask(
             vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::UNIFORM_READ,

@@ -25,17 +25,20 @@ pub(super) struct Shape {
     pub(super) extent: [u32; 3],
     pub(super) layers: u32,
     pub(super) levels: u32,
+    /// It is written by modules, and read back.
+    pub(super) storage: bool,
 }
 
 impl Shape {
     /// The shape of an image that contradicts neither itself nor the device's limits, with as many texels as it needs.
-    pub(super) fn of(image: &NativeImage<'_>, device: &Device) -> Result<Self, ExecuteError> {
+    pub(super) fn of(image: &NativeImage<'_>, storage: bool, device: &Device) -> Result<Self, ExecuteError> {
         let shape = Self {
             format: image.format,
             view: image.view,
             extent: image.extent,
             layers: image.layers,
             levels: image.levels,
+            storage,
         };
         shape.check_consistent()?;
         shape.check_limits(device)?;
@@ -200,7 +203,11 @@ impl PooledImage {
     fn new(device: &Arc<Device>, shape: Shape) -> Result<Self, ExecuteError> {
         let cube = matches!(shape.view, NativeView::Cube | NativeView::CubeArray);
         let flags = if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() };
-        let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
+        let usage = if shape.storage {
+            vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST
+        } else {
+            vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST
+        };
         check_format(device, shape, usage, flags)?;
         let [width, height, depth] = shape.extent;
         let info = vk::ImageCreateInfo::default()
@@ -249,12 +256,17 @@ impl PooledImage {
         Ok(view)
     }
 
+    /// The layout in which modules access it.
+    pub(super) fn layout(&self) -> vk::ImageLayout {
+        if self.shape.storage { vk::ImageLayout::GENERAL } else { vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL }
+    }
+
     /// All levels and layers.
     pub(super) fn range(&self) -> vk::ImageSubresourceRange {
         Shape::aspect(self.shape.levels, self.shape.layers)
     }
 
-    /// The copies that fill it from a staging buffer.
+    /// The copies between it and a staging buffer, either way.
     pub(super) fn copies(&self, staging: &Staging) -> Vec<vk::BufferImageCopy> {
         (0u32..)
             .zip(&staging.levels)
@@ -295,7 +307,8 @@ fn check_format(
         Ok(most) => most,
         Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => {
             return Err(ExecuteError::Unsupported(format!(
-                "{shape}: the device does not sample {:?}",
+                "{shape}: the device does not {} {:?}",
+                if shape.storage { "store" } else { "sample" },
                 shape.format.vk()
             )));
         }
@@ -392,10 +405,11 @@ impl Images {
         Ok(out)
     }
 
-    /// Notes that the uploads of a run were completed.
+    /// Notes that the uploads of a run were completed. What a storage image holds after it is not kept track of.
     pub(super) fn uploaded(&mut self, assigned: &[Assigned]) {
         for image in assigned {
-            self.pool[image.place].content = Some(image.content);
+            let pooled = &mut self.pool[image.place];
+            pooled.content = (!pooled.shape.storage).then_some(image.content);
         }
     }
 
@@ -418,7 +432,7 @@ mod tests {
     use super::*;
 
     fn shape(view: NativeView, extent: [u32; 3], layers: u32, levels: u32) -> Shape {
-        Shape { format: NativeFormat::R32Uint, view, extent, layers, levels }
+        Shape { format: NativeFormat::R32Uint, view, extent, layers, levels, storage: false }
     }
 
     #[test]

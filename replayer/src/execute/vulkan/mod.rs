@@ -21,9 +21,17 @@ mod physical;
 mod pipeline;
 mod plan;
 mod sampler;
+mod statistics;
 
-use std::{mem::ManuallyDrop, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    mem::ManuallyDrop,
+    num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
+pub(crate) use self::module_info::{ModuleInfo, ModuleResource};
 pub use self::{
     descriptor_words::sampler_words,
     disk_cache::CacheState,
@@ -34,6 +42,7 @@ pub use self::{
     },
     physical::{DeviceInfo, DeviceKind, DeviceSelection, FloatControls32},
     pipeline::PipelineCounts,
+    statistics::{Statistic, compile_statistics},
 };
 use self::{device::Device, engine::Engine, instance::Instance, physical::Physical};
 use super::{ExecuteError, Executor, ExecutorInfo, Job, Resource};
@@ -66,6 +75,9 @@ pub struct VulkanOptions {
     pub timeout: Duration,
     /// Records GPU timestamps around the dispatch, see [`RunTiming::kernel`].
     pub timestamps: bool,
+    /// How often a run dispatches, each after the one before: to measure what alone is over before a GPU's clocks have
+    /// risen. Only for modules that do not read what they write.
+    pub repeats: NonZeroU32,
     /// How the host reaches the device's buffers.
     pub memory: MemoryMode,
     /// File of the Vulkan loader; the system's when `None`.
@@ -80,6 +92,7 @@ impl Default for VulkanOptions {
             pipelines_kept: const { NonZeroUsize::MIN.saturating_add(4095) },
             timeout: Duration::from_secs(60),
             timestamps: false,
+            repeats: NonZeroU32::MIN,
             memory: MemoryMode::Auto,
             loader: None,
         }
@@ -200,6 +213,8 @@ impl Executor for VulkanExecutor {
                 resource: match bound.resource {
                     Resource::Input(words) => NativeResource::Input(words),
                     Resource::Output(words) => NativeResource::Output(words),
+                    Resource::InOut(words) => NativeResource::InOut(words),
+                    Resource::Storage(image) => NativeResource::Storage(image.into()),
                     Resource::Image(image) => NativeResource::Image(image.into()),
                 },
             })

@@ -11,7 +11,7 @@ use crate::execute::ExecuteError;
 
 /// A module's interface.
 #[derive(Debug, Default)]
-pub(super) struct ModuleInfo {
+pub(crate) struct ModuleInfo {
     /// Major and minor version.
     pub(super) version: (u32, u32),
     pub(super) capabilities: BTreeSet<u32>,
@@ -56,8 +56,36 @@ pub(super) enum Kind {
     Image(Texture),
     /// Image combined with a sampler.
     Sampled(Texture),
+    /// Storage image.
+    StorageImage(Texture),
     /// What jobs can not bind.
     Other(&'static str),
+}
+
+/// What a variable of a module is, for those who only need to know whether a binding fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ModuleResource {
+    StorageBuffer,
+    UniformBuffer,
+    Image,
+    StorageImage,
+    Combined,
+    /// What jobs can not bind, in words.
+    Other(&'static str),
+}
+
+impl ModuleResource {
+    /// In words.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::StorageBuffer => "a storage buffer",
+            Self::UniformBuffer => "a uniform buffer",
+            Self::Image => "an image without a sampler",
+            Self::StorageImage => "a storage image",
+            Self::Combined => "an image combined with a sampler",
+            Self::Other(what) => what,
+        }
+    }
 }
 
 /// An image type: dimension and whether it has layers.
@@ -114,7 +142,7 @@ struct Scan {
 
 impl ModuleInfo {
     /// Reads a module's declarations.
-    pub(super) fn read(words: &[u32]) -> Result<Self, ExecuteError> {
+    pub(crate) fn read(words: &[u32]) -> Result<Self, ExecuteError> {
         let broken = |text: String| ExecuteError::Module(text);
         let [magic, version, _generator, bound, schema, ..] = *words else {
             return Err(broken(format!("{} words, a SPIR-V header takes 5", words.len())));
@@ -287,6 +315,31 @@ impl ModuleInfo {
         Ok(())
     }
 
+    /// Names of the entry points for compute.
+    pub(crate) fn entry_names(&self) -> Vec<&str> {
+        self.entries.iter().map(|entry| entry.name.as_str()).collect()
+    }
+
+    /// Bytes that the push constant block spans, 0 when there is none.
+    pub(crate) fn push_constant_bytes(&self) -> u32 {
+        self.push_constant_bytes
+    }
+
+    /// Set, binding and kind of what functions use.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = (u32, u32, ModuleResource)> {
+        self.resources.iter().map(|declared| {
+            let kind = match declared.kind {
+                Kind::Storage => ModuleResource::StorageBuffer,
+                Kind::Uniform => ModuleResource::UniformBuffer,
+                Kind::Image(_) => ModuleResource::Image,
+                Kind::StorageImage(_) => ModuleResource::StorageImage,
+                Kind::Sampled(_) => ModuleResource::Combined,
+                Kind::Other(what) => ModuleResource::Other(what),
+            };
+            (declared.set, declared.binding, kind)
+        })
+    }
+
     /// Invocations of a workgroup in x, y, z with these specialization constants, where the module tells.
     pub(super) fn workgroup_size(&self, entry: u32, specialization: &[(u32, u32)]) -> Option<[u32; 3]> {
         let value = |s: Scalar| {
@@ -317,12 +370,12 @@ impl Scan {
             (StorageClass::Uniform, Some(Type::Struct(_))) if self.buffer_blocks.contains(&of) => Kind::Storage,
             (StorageClass::Uniform, Some(Type::Struct(_))) if self.uniform_blocks.contains(&of) => Kind::Uniform,
             (StorageClass::UniformConstant, Some(image @ Type::Image { dim, multisampled, storage, .. })) => {
-                if *storage {
-                    Kind::Other("a storage image")
-                } else if *multisampled {
+                if *multisampled {
                     Kind::Other("a multisampled image")
                 } else if *dim == Dim::DimBuffer {
                     Kind::Other("a texel buffer")
+                } else if *storage {
+                    texture(image).map_or(Kind::Other("an unknown image"), Kind::StorageImage)
                 } else {
                     texture(image).map_or(Kind::Other("an unknown image"), Kind::Image)
                 }

@@ -14,6 +14,8 @@ use crate::execute::{ExecuteError, Image, ImageDim, Module};
 pub enum NativeFormat {
     /// `VK_FORMAT_R32_UINT`, 1 word.
     R32Uint,
+    /// `VK_FORMAT_R32_SINT`, 1 word.
+    R32Sint,
     /// `VK_FORMAT_R32_SFLOAT`, 1 word.
     R32Sfloat,
     /// `VK_FORMAT_B10G11R11_UFLOAT_PACK32`, 1 word.
@@ -40,6 +42,7 @@ impl NativeFormat {
     pub fn words(self) -> u32 {
         match self {
             Self::R32Uint
+            | Self::R32Sint
             | Self::R32Sfloat
             | Self::B10G11R11Ufloat
             | Self::E5B9G9R9Ufloat
@@ -51,15 +54,16 @@ impl NativeFormat {
         }
     }
 
-    /// Whether modules read unsigned integers from it.
+    /// Whether modules read integers from it.
     #[must_use]
     pub fn is_integer(self) -> bool {
-        matches!(self, Self::R32Uint | Self::Rgba32Uint)
+        matches!(self, Self::R32Uint | Self::R32Sint | Self::Rgba32Uint)
     }
 
     pub(super) fn vk(self) -> vk::Format {
         match self {
             Self::R32Uint => vk::Format::R32_UINT,
+            Self::R32Sint => vk::Format::R32_SINT,
             Self::R32Sfloat => vk::Format::R32_SFLOAT,
             Self::B10G11R11Ufloat => vk::Format::B10G11R11_UFLOAT_PACK32,
             Self::E5B9G9R9Ufloat => vk::Format::E5B9G9R9_UFLOAT_PACK32,
@@ -309,6 +313,11 @@ pub enum NativeResource<'a> {
     Input(&'a [u32]),
     /// A storage buffer of that many words, zero at first, returned after the run.
     Output(usize),
+    /// A storage buffer that holds these words at first, returned after the run.
+    InOut(&'a [u32]),
+    /// A storage image of one level that holds these texels at first, returned after the run. The component mapping is the
+    /// identity.
+    Storage(NativeImage<'a>),
     /// A sampled image without a sampler, for fetches.
     Image(NativeImage<'a>),
     /// An image combined with a sampler.

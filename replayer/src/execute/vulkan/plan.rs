@@ -7,7 +7,7 @@ use super::{
     device::Device,
     image::{Shape, Staging},
     module_info::{Kind, ModuleInfo, Texture},
-    native::{NativeImage, NativeJob, NativeResource, NativeSamplerState, NativeView},
+    native::{Component, NativeImage, NativeJob, NativeResource, NativeSamplerState, NativeView},
     pipeline::LayoutKey,
 };
 use crate::execute::ExecuteError;
@@ -42,6 +42,7 @@ pub(super) struct Texels<'a> {
     /// Place in the job's bindings.
     pub(super) place: usize,
     pub(super) image: NativeImage<'a>,
+    /// Its shape, which says whether it is a storage image.
     pub(super) shape: Shape,
     pub(super) sampler: Option<NativeSamplerState>,
 }
@@ -51,10 +52,12 @@ pub(super) struct Plan<'a> {
     pub(super) layout: LayoutKey,
     /// Inputs, from byte 0 of the arena on.
     pub(super) inputs: Vec<Slot>,
-    /// Outputs in the job's order, after the inputs.
+    /// Outputs, after the inputs: those that hold something at first, then the others; each in the job's order.
     pub(super) outputs: Vec<Slot>,
     /// First byte of the outputs.
     pub(super) outputs_start: u64,
+    /// First byte of the outputs that are zero at first. What is before it is filled by the host.
+    pub(super) zeros_start: u64,
     /// Bytes of the arena.
     pub(super) arena: u64,
     pub(super) images: Vec<Texels<'a>>,
@@ -102,12 +105,18 @@ impl<'a> Plan<'a> {
             let kind = descriptor_type(&bound.resource, &declared)
                 .or_else(|text| invalid(format!("set {set} binding {binding}: {text}")))?;
             bindings.push((set, binding, kind));
-            let (image, sampler) = match bound.resource {
-                NativeResource::Image(image) => (image, None),
-                NativeResource::Sampled(image, sampler) => (image, Some(sampler)),
-                NativeResource::Input(_) | NativeResource::Output(_) => continue,
+            let (image, sampler, storage) = match bound.resource {
+                NativeResource::Image(image) => (image, None, false),
+                NativeResource::Sampled(image, sampler) => (image, Some(sampler), false),
+                NativeResource::Storage(image) => (image, None, true),
+                NativeResource::Input(_) | NativeResource::Output(_) | NativeResource::InOut(_) => continue,
             };
-            let shape = Shape::of(&image, device).map_err(|e| at(set, binding, e))?;
+            if storage && (image.levels != 1 || image.components != Component::IDENTITY) {
+                return invalid(format!(
+                    "set {set} binding {binding}: a storage image has one level and the identity for a component mapping"
+                ));
+            }
+            let shape = Shape::of(&image, storage, device).map_err(|e| at(set, binding, e))?;
             images.push(Texels { place, image, shape, sampler });
         }
         for d in &info.resources {
@@ -117,18 +126,20 @@ impl<'a> Plan<'a> {
         }
         let kinds: Vec<vk::DescriptorType> = bindings.iter().map(|(.., kind)| *kind).collect();
         check_counts(&kinds, limits)?;
-        let (inputs, outputs, outputs_start, arena) = slots(job, &kinds, limits)?;
+        let Slots { inputs, outputs, outputs_start, zeros_start, arena } = slots(job, &kinds, limits)?;
         bindings.sort_unstable();
         if let Some(pair) = bindings.windows(2).find(|p| (p[0].0, p[0].1) == (p[1].0, p[1].1)) {
             return invalid(format!("set {} binding {} is bound twice", pair[0].0, pair[0].1));
         }
         let push_constant_bytes = u32::try_from(job.push_constants.len() * 4).unwrap_or(u32::MAX);
-        let idle = job.groups.contains(&0) || outputs.iter().all(|o| o.words == 0);
+        let stores = images.iter().any(|texels| texels.shape.storage);
+        let idle = job.groups.contains(&0) || (!stores && outputs.iter().all(|o| o.words == 0));
         Ok(Self {
             layout: LayoutKey { bindings, push_constant_bytes },
             inputs,
             outputs,
             outputs_start,
+            zeros_start,
             arena,
             images,
             idle,
@@ -270,6 +281,12 @@ fn check_counts(kinds: &[vk::DescriptorType], limits: &vk::PhysicalDeviceLimits)
             limits.max_per_stage_descriptor_sampled_images,
         ),
         (
+            count(&[T::STORAGE_IMAGE]),
+            "storage images",
+            "maxPerStageDescriptorStorageImages",
+            limits.max_per_stage_descriptor_storage_images,
+        ),
+        (
             count(&[T::COMBINED_IMAGE_SAMPLER]),
             "samplers",
             "maxPerStageDescriptorSamplers",
@@ -289,16 +306,18 @@ fn check_counts(kinds: &[vk::DescriptorType], limits: &vk::PhysicalDeviceLimits)
 fn descriptor_type(resource: &NativeResource<'_>, declared: &[Kind]) -> Result<vk::DescriptorType, String> {
     use vk::DescriptorType as T;
     let natural = match resource {
-        NativeResource::Input(_) | NativeResource::Output(_) => T::STORAGE_BUFFER,
+        NativeResource::Input(_) | NativeResource::Output(_) | NativeResource::InOut(_) => T::STORAGE_BUFFER,
         NativeResource::Image(_) => T::SAMPLED_IMAGE,
+        NativeResource::Storage(_) => T::STORAGE_IMAGE,
         NativeResource::Sampled(..) => T::COMBINED_IMAGE_SAMPLER,
     };
     let mut kind = None;
     for declaration in declared {
         let fits = match (declaration, resource) {
-            (Kind::Storage, NativeResource::Input(_) | NativeResource::Output(_)) => natural,
+            (Kind::Storage, NativeResource::Input(_) | NativeResource::Output(_) | NativeResource::InOut(_)) => natural,
             (Kind::Uniform, NativeResource::Input(_)) => T::UNIFORM_BUFFER,
             (Kind::Image(texture), NativeResource::Image(image))
+            | (Kind::StorageImage(texture), NativeResource::Storage(image))
             | (Kind::Sampled(texture), NativeResource::Sampled(image, _)) => {
                 check_texture(*texture, image)?;
                 natural
@@ -309,11 +328,14 @@ fn descriptor_type(resource: &NativeResource<'_>, declared: &[Kind]) -> Result<v
                     Kind::Uniform => "a uniform buffer",
                     Kind::Image(_) => "an image without a sampler",
                     Kind::Sampled(_) => "an image combined with a sampler",
+                    Kind::StorageImage(_) => "a storage image",
                     Kind::Other(what) => what,
                 };
                 let given = match resource {
                     NativeResource::Input(_) => "an input buffer",
                     NativeResource::Output(_) => "an output buffer",
+                    NativeResource::InOut(_) => "a buffer that is input and output",
+                    NativeResource::Storage(_) => "a storage image",
                     NativeResource::Image(_) => "an image without a sampler",
                     NativeResource::Sampled(..) => "an image combined with a sampler",
                 };
@@ -352,9 +374,16 @@ fn check_texture(texture: Texture, image: &NativeImage<'_>) -> Result<(), String
     Ok(())
 }
 
-type Slots = (Vec<Slot>, Vec<Slot>, u64, u64);
+/// Where the buffers of a job are; see [`Plan`].
+struct Slots {
+    inputs: Vec<Slot>,
+    outputs: Vec<Slot>,
+    outputs_start: u64,
+    zeros_start: u64,
+    arena: u64,
+}
 
-/// Gives each buffer a place in the arena: inputs first.
+/// Gives each buffer a place in the arena: inputs first, then outputs that hold something at first, then the others.
 fn slots(
     job: &NativeJob<'_>,
     kinds: &[vk::DescriptorType],
@@ -393,10 +422,18 @@ fn slots(
         }
     }
     for (place, bound) in job.bindings.iter().enumerate() {
+        if let NativeResource::InOut(words) = bound.resource {
+            outputs.push(take(place, words.len())?);
+        }
+    }
+    let filled = outputs.len();
+    for (place, bound) in job.bindings.iter().enumerate() {
         if let NativeResource::Output(words) = bound.resource {
             outputs.push(take(place, words)?);
         }
     }
-    let start = outputs.first().map_or(end, |o| o.offset);
-    Ok((inputs, outputs, start, end.checked_next_multiple_of(4).ok_or_else(too_large)?))
+    let arena = end.checked_next_multiple_of(4).ok_or_else(too_large)?;
+    let outputs_start = outputs.first().map_or(end, |o| o.offset);
+    let zeros_start = outputs.get(filled).map_or(end, |o| o.offset);
+    Ok(Slots { inputs, outputs, outputs_start, zeros_start, arena })
 }

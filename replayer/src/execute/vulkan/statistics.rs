@@ -1,0 +1,176 @@
+//! What a driver's compiler says of a module, by VK_KHR_pipeline_executable_properties.
+//!
+//! A driver that runs without hardware (RADV with `RADV_FORCE_FAMILY`) says it as well: nothing but a pipeline is made.
+
+use std::{ffi::CString, sync::Arc};
+
+use ash::{khr, vk};
+
+use super::{
+    DeviceSelection, VulkanOptions,
+    error::Named,
+    physical::{Physical, choose},
+};
+use crate::execute::{ExecuteError, Module};
+
+/// One figure about a compiled module, under the driver's own name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statistic {
+    /// The driver's name for it.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+}
+
+/// Compiles a module as the paths run it (set 0: an image at binding 0, buffers at 1 and 2; 16 bytes of push constants) and
+/// returns the driver's statistics of it.
+///
+/// `sampled` says that the image comes with a sampler, as on the native path.
+///
+/// # Errors
+/// [`ExecuteError::Unavailable`] where there is no such device, [`ExecuteError::Unsupported`] when its driver lacks the
+/// extension, and the driver's own error when it can not compile the module.
+pub fn compile_statistics(
+    selection: &DeviceSelection,
+    options: &VulkanOptions,
+    module: &Module,
+    entry: &str,
+    specialization: &[(u32, u32)],
+    sampled: bool,
+) -> Result<Vec<Statistic>, ExecuteError> {
+    let entry = CString::new(entry)
+        .map_err(|_| ExecuteError::InvalidJob("the entry point's name has a zero in it".to_owned()))?;
+    let instance = Arc::new(options.instance()?);
+    let mut devices = Physical::list(&instance)?;
+    let infos: Vec<_> = devices.iter().map(|d| d.info.clone()).collect();
+    let physical = devices.swap_remove(choose(&infos, selection)?);
+    // SAFETY: the physical device comes from this instance.
+    let known = unsafe { instance.raw.enumerate_device_extension_properties(physical.raw) }
+        .named("vkEnumerateDeviceExtensionProperties")?;
+    let name = khr::pipeline_executable_properties::NAME;
+    if !known.iter().any(|e| e.extension_name_as_c_str() == Ok(name)) {
+        let name = &physical.info.name;
+        return Err(ExecuteError::Unsupported(format!("{name} has no VK_KHR_pipeline_executable_properties")));
+    }
+    let priorities = [1.0];
+    let queues =
+        [vk::DeviceQueueCreateInfo::default().queue_family_index(physical.queue_family).queue_priorities(&priorities)];
+    let extensions = [name.as_ptr()];
+    let core = vk::PhysicalDeviceFeatures {
+        shader_float64: physical.features.core.shader_float64,
+        ..vk::PhysicalDeviceFeatures::default()
+    };
+    let mut executables =
+        vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default().pipeline_executable_info(true);
+    let mut features = vk::PhysicalDeviceFeatures2::default().features(core).push_next(&mut executables);
+    let info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&extensions)
+        .push_next(&mut features);
+    // SAFETY: all that `info` points to lives to the end of this function; the extension is there, and it requires its
+    // feature.
+    let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.named("vkCreateDevice")?;
+    let functions = khr::pipeline_executable_properties::Device::new(&instance.raw, &raw);
+    let found = with_pipeline(&raw, module, &entry, specialization, sampled, |pipeline| {
+        let of = vk::PipelineInfoKHR::default().pipeline(pipeline);
+        // SAFETY: the pipeline lives, and the extension with its feature is on.
+        let count = unsafe { functions.get_pipeline_executable_properties(&of) }
+            .named("vkGetPipelineExecutablePropertiesKHR")?
+            .len();
+        let mut all = Vec::new();
+        for index in 0..u32::try_from(count).unwrap_or(0) {
+            let of = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline).executable_index(index);
+            // SAFETY: as above; the pipeline was made with its statistics kept, and has this many executables.
+            let statistics = unsafe { functions.get_pipeline_executable_statistics(&of) }
+                .named("vkGetPipelineExecutableStatisticsKHR")?;
+            all.extend(statistics.iter().map(statistic));
+        }
+        Ok(all)
+    });
+    // SAFETY: all that was made from the device is destroyed.
+    unsafe { raw.destroy_device(None) };
+    found
+}
+
+fn statistic(of: &vk::PipelineExecutableStatisticKHR<'_>) -> Statistic {
+    let name = of.name_as_c_str().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    // SAFETY: the format says which of the values the driver has set.
+    let value = unsafe {
+        match of.format {
+            vk::PipelineExecutableStatisticFormatKHR::BOOL32 => f64::from(of.value.b32),
+            vk::PipelineExecutableStatisticFormatKHR::INT64 => of.value.i64 as f64,
+            vk::PipelineExecutableStatisticFormatKHR::UINT64 => of.value.u64 as f64,
+            _ => of.value.f64,
+        }
+    };
+    Statistic { name, value }
+}
+
+/// Makes a pipeline, asks about it, and destroys it with all that it needed.
+fn with_pipeline(
+    device: &ash::Device,
+    module: &Module,
+    entry: &CString,
+    specialization: &[(u32, u32)],
+    sampled: bool,
+    ask: impl FnOnce(vk::Pipeline) -> Result<Vec<Statistic>, ExecuteError>,
+) -> Result<Vec<Statistic>, ExecuteError> {
+    let image = if sampled { vk::DescriptorType::COMBINED_IMAGE_SAMPLER } else { vk::DescriptorType::SAMPLED_IMAGE };
+    let bindings: Vec<_> = [image, vk::DescriptorType::STORAGE_BUFFER, vk::DescriptorType::STORAGE_BUFFER]
+        .into_iter()
+        .zip(0u32..)
+        .map(|(kind, binding)| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(binding)
+                .descriptor_type(kind)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        })
+        .collect();
+    let set = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+    let ranges = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(16)];
+    let entries: Vec<_> = specialization
+        .iter()
+        .zip(0u32..)
+        .map(|(&(id, _), place)| vk::SpecializationMapEntry { constant_id: id, offset: 4 * place, size: 4 })
+        .collect();
+    let data: Vec<u32> = specialization.iter().map(|&(_, value)| value).collect();
+    let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&data));
+    // SAFETY: what the structures point to lives to the end of this function; each object is made from this device, used
+    // while it lives and destroyed once (null is ignored). The words are a module that this crate has emitted.
+    unsafe {
+        let sets = [device.create_descriptor_set_layout(&set, None).named("vkCreateDescriptorSetLayout")?];
+        let layout = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&ranges);
+        let layout = device.create_pipeline_layout(&layout, None).named("vkCreatePipelineLayout");
+        let shader = device
+            .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&module.words), None)
+            .named("vkCreateShaderModule");
+        let pipeline = match (&layout, &shader) {
+            (Ok(layout), Ok(shader)) => {
+                let stage = vk::PipelineShaderStageCreateInfo::default()
+                    .stage(vk::ShaderStageFlags::COMPUTE)
+                    .module(*shader)
+                    .name(entry)
+                    .specialization_info(&specialization);
+                let info = vk::ComputePipelineCreateInfo::default()
+                    .flags(vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR)
+                    .stage(stage)
+                    .layout(*layout);
+                match device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) {
+                    Ok(made) => Ok(made.first().copied().unwrap_or_default()),
+                    Err((_, result)) => Err(super::error::from_result("vkCreateComputePipelines", result)),
+                }
+            }
+            (Err(error), _) | (_, Err(error)) => Err(ExecuteError::Driver(error.to_string())),
+        };
+        let found = match &pipeline {
+            Ok(pipeline) => ask(*pipeline),
+            Err(error) => Err(ExecuteError::Driver(error.to_string())),
+        };
+        device.destroy_pipeline(pipeline.unwrap_or_default(), None);
+        device.destroy_shader_module(shader.unwrap_or_default(), None);
+        device.destroy_pipeline_layout(layout.unwrap_or_default(), None);
+        device.destroy_descriptor_set_layout(sets[0], None);
+        found
+    }
+}
