@@ -30,16 +30,6 @@ pub struct StepKey {
 /// The steps of a sample, or why there are none.
 pub type Steps = Result<Arc<SampleTrace>, String>;
 
-/// What is known of the selected sample's steps.
-pub enum Known {
-    /// No sample is selected, or its profile is not known.
-    Nothing,
-    /// They are being computed.
-    Executing,
-    /// They are there, or it is known why there are none.
-    Done(StepKey, Steps),
-}
-
 struct Task {
     key: StepKey,
     dispatch: Arc<Dispatch>,
@@ -88,11 +78,12 @@ impl Stepper {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// The steps of the selected sample; asks for them when they are not there.
-    #[must_use]
-    pub fn steps(&self, session: &Session) -> Known {
-        let (Some(shown), Some(sample), Ok(profile)) = (session.shown(), session.sample(), session.profile()) else {
-            return Known::Nothing;
+    /// The steps of the selected sample, once they are there; asks for them when they are not. `None` without a sample.
+    pub fn steps(&self, session: &Session) -> Option<Option<(StepKey, Steps)>> {
+        let (shown, sample) = (session.shown()?, session.sample()?);
+        let profile = match session.profile() {
+            Ok(profile) => profile,
+            Err(_) => return None,
         };
         // Other paths have no shader: what is of interest beside them is the emulated path's.
         let path = match session.choice().path {
@@ -104,14 +95,14 @@ impl Stepper {
         if let Some((done, steps)) = &state.done
             && *done == key
         {
-            return Known::Done(key, steps.clone());
+            return Some(Some((key, steps.clone())));
         }
         let asked = state.task.as_ref().is_some_and(|task| task.key == key) || state.running.as_ref() == Some(&key);
         if !asked {
             state.task = Some(Task { key, dispatch: shown.dispatch.clone() });
             self.shared.changed.notify_all();
         }
-        Known::Executing
+        Some(None)
     }
 
     /// Whether nothing is asked for.

@@ -12,7 +12,7 @@ use replayer::{
 use crate::model::{
     number::word,
     session::Session,
-    step::{Known, StepKey, Stepper, origin, passing},
+    step::{StepKey, Stepper, origin, passing},
     worker::Wake,
 };
 
@@ -118,18 +118,18 @@ fn mono(text: impl Into<String>) -> RichText {
 /// Draws the panel.
 pub fn steps_ui(ui: &mut Ui, session: &Session, panel: &mut StepPanel) {
     let (key, steps) = match panel.stepper.steps(session) {
-        Known::Nothing => {
+        None => {
             ui.weak("Click a sample in an image to step through the shader that computes it.");
             return;
         }
-        Known::Executing => {
+        Some(None) => {
             ui.horizontal(|ui| {
                 ui.spinner();
                 ui.weak("executing…");
             });
             return;
         }
-        Known::Done(key, steps) => (key, steps),
+        Some(Some(found)) => found,
     };
     let trace = match steps {
         Ok(trace) => trace,
