@@ -7,18 +7,22 @@
 //!
 //! - `agree`: both give the same words. NaNs with different payloads count as the same.
 //! - `open`: they differ, and the module depended on what Vulkan leaves open, which is named.
-//! - `DIFFER`: they differ, and nothing that is left open explains it.
+//! - `DIFFER`: they differ, and nothing that is noticed explains it. Invocations that race for a word are not noticed: `--groups 1`
+//!   leaves fewer of them.
 //! - `embedded-only`: the device, or this program's job for it, lacks something.
 //! - `refused`: the embedded executor lacks something.
 //! - `runs`, with `--embedded`: the device was not asked.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, anyhow};
 use clap::Parser;
 use replayer::execute::{
     Binding, ExecuteError, Executor, Image, ImageDim, Job, Module, Resource,
-    embedded::{Embedded, StorageImage},
+    embedded::{Embedded, Limits, StorageImage},
     vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions},
 };
 use rspirv::{
@@ -30,6 +34,8 @@ use rspirv::{
 const WORDS: usize = 1 << 14;
 /// Texels along each side of an image.
 const SIDE: u32 = 16;
+/// Words of push constants: what each Vulkan device has.
+const PUSH_WORDS: usize = 32;
 /// Layers of an image that has some: two cubes.
 const LAYERS: u32 = 12;
 
@@ -206,10 +212,11 @@ fn compare(
         entry: &interface.entry,
         specialization: &[],
         bindings: &bindings,
-        push_constants: &input[..64],
+        push_constants: &input[..PUSH_WORDS],
         groups: [arguments.groups; 3],
     };
-    let mut embedded = Embedded::new();
+    let limits = Limits { time: Duration::from_secs(10), ..Limits::default() };
+    let mut embedded = Embedded::with_limits(limits);
     let ours = match embedded.run_with_images(&job, &mut images) {
         Ok(words) => words,
         Err(error) => return Ok(("refused", error.to_string())),
