@@ -675,11 +675,11 @@ fn records_of_unknown_types_are_skipped_unless_they_must_be_understood() {
     assert!(reader.dispatch(0).is_ok());
 
     let at = bytes.len();
-    bytes.extend(record(at, 16, 2, (0, 0), 0, &[]));
+    bytes.extend(record(at, 18, 2, (0, 0), 0, &[]));
     assert_eq!(
         read(&bytes).err().unwrap().to_string(),
         format!(
-            "t: record of type 16 (compute dispatch) at offset {at} must be understood to read this trace; \
+            "t: record of type 18 (SPIR-V module) at offset {at} must be understood to read this trace; \
              a newer version of this program can"
         )
     );

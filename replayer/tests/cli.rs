@@ -281,7 +281,8 @@ fn without_a_vulkan_loader_the_shipped_traces_have_the_same_verdicts() {
     std::fs::write(folder.path("libvulkan.so.1"), "").unwrap();
     let run = |hidden: bool| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_replayer"));
-        command.args(["run", &traces(""), "--json", "-"]).stdin(Stdio::null());
+        command.args(["run", &traces(""), "--expectations", &traces("expectations.toml"), "--json", "-"]);
+        command.stdin(Stdio::null());
         if hidden {
             command.env("LD_LIBRARY_PATH", folder.0.path());
         }

@@ -180,6 +180,7 @@ fn controls_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &SampleTrace, shown: &
     ui.horizontal_wrapped(|ui| {
         let text = panel.section.map_or("all sections", Section::name);
         egui::ComboBox::from_id_salt("section")
+            .height(600.0)
             .selected_text(text)
             .show_ui(ui, |ui| {
                 ui.selectable_value(&mut panel.section, None, "all sections");
@@ -208,7 +209,7 @@ fn step_ui(ui: &mut Ui, trace: &SampleTrace, s: &SampleStep) -> Option<Go> {
     let mut go = None;
     let step = &s.step;
     ui.horizontal_wrapped(|ui| {
-        ui.strong(mono(&step.opcode)).accessible_name(format!("Step {}: {}", s.index, step.opcode));
+        ui.strong(mono(format!("Step {}: {}", s.index, step.opcode)));
         match s.section {
             Some(Section::Rule(rule)) => {
                 let hover = rule.doc().join(" ");
