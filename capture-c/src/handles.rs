@@ -40,6 +40,7 @@ impl<T> Handles<T> {
     pub(crate) fn remove(&self, handle: u64) -> Result<Arc<T>, Failure> {
         let mut things = self.things.write().unwrap_or_else(PoisonError::into_inner);
         let found = things.as_mut().and_then(|things| things.remove(&handle));
+        drop_empty(&mut things);
         found.ok_or_else(|| self.missing(handle))
     }
 
@@ -49,10 +50,18 @@ impl<T> Handles<T> {
         if let Some(things) = things.as_mut() {
             things.retain(|_, thing| keep(thing));
         }
+        drop_empty(&mut things);
     }
 
     fn missing(&self, handle: u64) -> Failure {
         let what = self.what;
         Failure::new(Status::InvalidHandle, format!("{handle} is no handle of a {what}, or not any more"))
+    }
+}
+
+/// A table that is empty is not kept: a host that looks for leaks at its end finds none.
+fn drop_empty<T>(things: &mut Option<HashMap<u64, Arc<T>>>) {
+    if things.as_ref().is_some_and(HashMap::is_empty) {
+        *things = None;
     }
 }
