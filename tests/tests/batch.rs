@@ -401,6 +401,20 @@ fn junit_holds_every_dispatch_and_no_failure_is_lost() {
     assert_eq!(child(4).as_deref(), Some("error"));
     assert_eq!(child(5).as_deref(), Some("error"));
     assert!(cases[1].descendants().any(|n| n.text().is_some_and(|t| t.contains("got 0x3f800001"))));
+    // The attributes that Jenkins's schema (junit-10.xsd of its xUnit plugin) allows.
+    let suite: &[_] =
+        &["name", "tests", "failures", "errors", "group", "time", "skipped", "timestamp", "hostname", "id"];
+    for element in document.descendants().filter(roxmltree::Node::is_element) {
+        let allowed = match element.tag_name().name() {
+            "testsuites" => &["name", "time", "tests", "failures", "errors"],
+            "testsuite" => suite,
+            "testcase" => &["name", "time", "classname", "group"],
+            "failure" | "error" | "skipped" => &["type", "message"],
+            other => panic!("unexpected element {other}"),
+        };
+        let found: Vec<_> = element.attributes().map(|a| a.name()).collect();
+        assert!(found.iter().all(|name| allowed.contains(name)), "{}: {found:?}", element.tag_name().name());
+    }
 }
 
 #[test]
