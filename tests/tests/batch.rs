@@ -405,7 +405,7 @@ fn junit_holds_every_dispatch_and_no_failure_is_lost() {
     let suite: &[_] =
         &["name", "tests", "failures", "errors", "group", "time", "skipped", "timestamp", "hostname", "id"];
     for element in document.descendants().filter(roxmltree::Node::is_element) {
-        let allowed = match element.tag_name().name() {
+        let allowed: &[&str] = match element.tag_name().name() {
             "testsuites" => &["name", "time", "tests", "failures", "errors"],
             "testsuite" => suite,
             "testcase" => &["name", "time", "classname", "group"],
