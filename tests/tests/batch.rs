@@ -462,3 +462,20 @@ fn a_closed_pipe_is_no_error() {
     assert_eq!(output.status.code(), Some(0));
     assert!(!String::from_utf8_lossy(&output.stderr).contains("anic"), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// A report that goes to a pipe or through a link leaves both what they are.
+#[test]
+fn reports_replace_neither_pipes_nor_links() {
+    let bench = Bench::new();
+    bench.trace("t", &["match"]);
+    std::fs::write(bench.path("real.json"), "").unwrap();
+    std::os::unix::fs::symlink("real.json", bench.path("link.json")).unwrap();
+    bench.run(&["t.texeltrace", "--json", "link.json"]);
+    assert!(bench.path("link.json").is_symlink());
+    assert!(std::fs::read_to_string(bench.path("real.json")).unwrap().contains("\"schema\""));
+    // A device is opened by a link, so that a wrong program would replace the link alone.
+    std::os::unix::fs::symlink("/dev/full", bench.path("full.json")).unwrap();
+    let run = bench.run(&["t.texeltrace", "--json", "full.json"]);
+    assert_ne!(run.exit, Some(0));
+    assert!(bench.path("full.json").is_symlink());
+}

@@ -85,7 +85,14 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>
     if path.file_name().is_none() || path.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory)).with_context(name);
     }
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A device or a pipe is written to, never replaced, and a link stays one.
+    let resolved = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if resolved.exists() && !resolved.is_file() {
+        let mut out = BufWriter::new(std::fs::OpenOptions::new().write(true).open(&resolved).with_context(name)?);
+        write(&mut out).with_context(name)?;
+        return out.flush().with_context(name);
+    }
+    let folder = resolved.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut beside = tempfile::NamedTempFile::new_in(folder).with_context(name)?;
     let mut out = BufWriter::new(beside.as_file_mut());
     write(&mut out).with_context(name)?;
@@ -98,6 +105,6 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>
         let permissions = std::fs::Permissions::from_mode(0o644);
         beside.as_file().set_permissions(permissions).with_context(name)?;
     }
-    beside.persist(path).map_err(|error| error.error).with_context(name)?;
+    beside.persist(&resolved).map_err(|error| error.error).with_context(name)?;
     Ok(())
 }
