@@ -303,3 +303,35 @@ fn without_a_vulkan_loader_the_shipped_traces_have_the_same_verdicts() {
     assert!(with.len() >= 46);
     assert_eq!(with, without);
 }
+
+/// What asks for something that isn't there says what is there, with the exit code for it.
+#[test]
+fn explain_reduce_and_coverage_say_what_is_missing() {
+    let folder = Folder::new();
+    let weights = traces("h200/weights/weights.texeltrace");
+    let swizzle = traces("gfx1035/border-swizzle.texeltrace");
+    let (case, empty) = (folder.name("case"), folder.name("empty"));
+    std::fs::create_dir(&empty).unwrap();
+    for (arguments, exit, message) in [
+        (&["explain", &swizzle, "--sample", "0"][..], 64, "dispatches, expected --dispatch N|NAME"),
+        (
+            &["explain", &weights, "--dispatch", "0", "--sample", "-1,0"],
+            64,
+            "\"-1\": expected a whole number from 0 to",
+        ),
+        (&["explain", &weights, "--dispatch", "0", "--sample", "1,2,3,4"], 64, "4 numbers: expected X, X,Y or X,Y,Z"),
+        (&["step", &weights, "--sample", "99999999999"], 64, "\"99999999999\": expected a whole number"),
+        (&["reduce", &weights, "-o", &case], 4, "no dispatch differs, there is nothing to reduce"),
+        (&["coverage", &empty], 3, "no trace (.texeltrace) and no case (.toml) in it"),
+    ] {
+        let output = replayer(arguments);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(exit), "{arguments:?}: {error}");
+        assert!(error.contains(message), "{arguments:?}: {error}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+    // A trace of one dispatch needs no --dispatch.
+    let output = replayer(&["explain", &weights, "--path", "reference", "--sample", "3"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("taps"), "{}", text(&output.stdout));
+}

@@ -40,6 +40,12 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
             "dispatch {index}: blocks differ from samples one by one\n{} {state:#?}",
             profile.name
         );
+        for (n, words) in reference.chunks_exact(4).enumerate() {
+            assert!(
+                sampler.all_channels(n, |channel, word| same(words[channel], word)),
+                "dispatch {index}, sample {n}"
+            );
+        }
         let emulated = emulated::run(&mut executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)
             .unwrap_or_else(|failure| panic!("dispatch {index}: {failure}"));
         for (n, (&a, &b)) in reference.iter().zip(&emulated).enumerate() {

@@ -69,6 +69,11 @@ impl Failure {
         Self { exit: Exit::Usage, error: anyhow::anyhow!("{message}") }
     }
 
+    /// Nothing is left to work on.
+    pub(super) fn nothing(message: impl std::fmt::Display) -> Self {
+        Self { exit: Exit::NothingSelected, error: anyhow::anyhow!("{message}") }
+    }
+
     /// One line on standard error, with the chain of causes.
     pub(super) fn print(&self) {
         const RED: Style = AnsiColor::Red.on_default().bold();

@@ -38,10 +38,11 @@ pub(super) struct ExplainArguments {
     /// Only this dispatch, by number (from 0) or name
     #[arg(long, value_name = "N|NAME")]
     dispatch: Option<String>,
-    /// Show this sample of the dispatch in full: coordinates, taps, weights, both results
+    /// Show this sample of the dispatch in full: coordinates, taps, weights, both results. Needs --dispatch where the trace has
+    /// more than one
     ///
     /// Of a compute dispatch: the invocation of that number, with the texels that its shader accesses
-    #[arg(long, value_name = "X,Y,Z", requires = "dispatch", value_parser = parse_position)]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_position)]
     sample: Option<[u32; 3]>,
     /// Of a compute dispatch: show beside them the taps that the rules ask for at these coordinates, of image_sample_lz on the
     /// first image with a T# and an S#
@@ -92,13 +93,17 @@ pub(super) struct CoverageArguments {
 }
 
 pub(super) fn parse_position(text: &str) -> Result<[u32; 3], String> {
-    let numbers: Result<Vec<u32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    match numbers.as_deref() {
-        Ok([x]) => Ok([*x, 0, 0]),
-        Ok([x, y]) => Ok([*x, *y, 0]),
-        Ok([x, y, z]) => Ok([*x, *y, *z]),
-        _ => Err("expected X,Y,Z: the sample's place in the grid".to_owned()),
+    let mut position = [0; 3];
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if parts.len() > position.len() {
+        return Err(format!("{} numbers: expected X, X,Y or X,Y,Z, the place in the grid", parts.len()));
     }
+    for (part, number) in parts.iter().zip(&mut position) {
+        *number = part.parse().map_err(|_| {
+            format!("{part:?}: expected a whole number from 0 to {} in X,Y,Z, the place in the grid", u32::MAX)
+        })?;
+    }
+    Ok(position)
 }
 
 /// Coordinates of a sample: u, v and w as far as they are given.
@@ -129,6 +134,9 @@ pub(super) fn sample_number(dispatch: &Dispatch, [x, y, z]: [u32; 3]) -> Result<
     }
     Ok(x as usize + width as usize * (y as usize + height as usize * z as usize))
 }
+
+/// Why a dispatch without recorded results can't be compared.
+const NO_ORACLE: &str = "no oracle";
 
 /// A dispatch with both sides' results.
 struct Compared {
@@ -186,7 +194,7 @@ impl<'a, 'b> Computer<'a, 'b> {
             },
             Against::Oracle => match dispatch.expected.clone() {
                 Some(expected) => (expected, Profile::by_name(&self.oracle_profile).map(|p| p.rules)),
-                None => return Ok(Err("no oracle".to_owned())),
+                None => return Ok(Err(NO_ORACLE.to_owned())),
             },
         };
         let path = PathModel::Rules(path.profile(&profile).rules);
@@ -296,7 +304,18 @@ fn rules_beside(
 
 pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let source = open(&arguments.trace).or_input()?;
-    if let Some(one) = &arguments.dispatch
+    let one = match (&arguments.dispatch, arguments.sample, source.len()) {
+        (Some(one), ..) => Some(one.as_str()),
+        (None, Some(_), 1) => Some("0"),
+        (None, Some(_), count) => {
+            let trace = arguments.trace.display();
+            return Err(Failure::usage(format!(
+                "--sample: {trace} has {count} dispatches, expected --dispatch N|NAME"
+            )));
+        }
+        (None, None, _) => None,
+    };
+    if let Some(one) = one
         && let Recorded::Compute(dispatch) = source.recorded(find_index(&source, one)?).or_input()?
     {
         return explain_compute(arguments, &source, &dispatch, context);
@@ -307,11 +326,16 @@ pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -
     let mut text = String::new();
     let mut compared = Vec::new();
     let mut computer = Computer::new(&arguments.compute, &source, context)?;
-    for dispatch in dispatches(&source, arguments.dispatch.as_deref())? {
+    let (mut refused, mut without_oracle) = (false, false);
+    for dispatch in dispatches(&source, one)? {
         let name = dispatch.name.clone();
         match computer.compare(dispatch)? {
             Ok(both) => compared.push(both),
-            Err(reason) => text += &format!("{name}: {reason}\n"),
+            Err(reason) => {
+                refused |= reason != NO_ORACLE;
+                without_oracle |= reason == NO_ORACLE;
+                text += &format!("{name}: {reason}\n");
+            }
         }
     }
     drop(computer);
@@ -334,8 +358,18 @@ pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -
         text += &render_sample(&detail);
     }
     context.out.write_all(text.as_bytes())?;
+    if compared.is_empty() && !refused && !without_oracle {
+        let trace = arguments.trace.display();
+        return Err(Failure::nothing(format!(
+            "{trace}: no dispatch samples an image; `run` compares compute dispatches"
+        )));
+    }
     let differs = explanations.iter().any(|e| e.mismatched > 0);
-    Ok(if differs { Exit::Regression } else { Exit::Success })
+    Ok(match (without_oracle, differs || refused) {
+        (true, _) => Exit::Input,
+        (false, true) => Exit::Regression,
+        (false, false) => Exit::Success,
+    })
 }
 
 pub(super) fn reduce_case(arguments: &ReduceArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -371,12 +405,20 @@ pub(super) fn reduce_case(arguments: &ReduceArguments, context: &mut Context<'_>
         )?;
         return Ok(Exit::Success);
     }
-    Err(Failure::usage(format!("{}: no dispatch differs, there is nothing to reduce", arguments.trace.display())))
+    Err(Failure::nothing(format!("{}: no dispatch differs, there is nothing to reduce", arguments.trace.display())))
 }
 
 pub(super) fn coverage(arguments: &CoverageArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let profile = arguments.profile.as_deref().map(known_profile).transpose()?;
     let plan = plan(&Selection { paths: arguments.paths.clone(), ..Selection::default() }).or_usage()?;
+    for error in &plan.errors {
+        let _ = writeln!(std::io::stderr(), "{}: {}", error.file, error.message);
+    }
+    if plan.items.is_empty() {
+        let paths: Vec<_> = arguments.paths.iter().map(|path| path.display().to_string()).collect();
+        let failure = Failure::nothing(format!("{}: no dispatches there", paths.join(", ")));
+        return if plan.errors.is_empty() { Err(failure) } else { Ok(Exit::Input) };
+    }
     let mut cache = SourceCache::default();
     let mut coverage = Coverage::default();
     for item in &plan.items {
@@ -396,13 +438,5 @@ pub(super) fn coverage(arguments: &CoverageArguments, context: &mut Context<'_>)
         out.write_all(coverage::render_text(&report).as_bytes())?;
     }
     out.flush()?;
-    drop(out);
-    for error in &plan.errors {
-        let _ = writeln!(std::io::stderr(), "{}: {}", error.file, error.message);
-    }
-    Ok(match (plan.errors.is_empty(), plan.items.is_empty()) {
-        (false, _) => Exit::Input,
-        (true, true) => Exit::NothingSelected,
-        (true, false) => Exit::Success,
-    })
+    Ok(if plan.errors.is_empty() { Exit::Success } else { Exit::Input })
 }

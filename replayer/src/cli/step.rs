@@ -29,7 +29,7 @@ pub(super) struct StepArguments {
     #[arg(long, value_name = "N|NAME", default_value = "0")]
     dispatch: String,
     /// The sample's place in the grid
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_position)]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_position)]
     sample: [u32; 3],
     /// emulated, or as-submitted: the paths that run generated SPIR-V
     #[arg(long, value_name = "PATH", default_value = "emulated")]

@@ -44,9 +44,15 @@ impl<'a> Target<'a> {
     #[inline]
     #[must_use]
     pub fn agrees(&self, sample: usize, words: [u32; 4]) -> bool {
-        let channels = self.channels(sample);
-        let wanted = self.sample(sample);
-        (0..4).all(|c| channels >> c & 1 == 0 || same_word(words[c], wanted[c], self.integer))
+        let accepts = self.accepts(sample);
+        (0..4).all(|channel| accepts(channel, words[channel]))
+    }
+
+    /// Whether a word is the one of a channel of a sample, or the channel does not count.
+    #[inline]
+    pub fn accepts(&self, sample: usize) -> impl Fn(usize, u32) -> bool + use<> {
+        let (channels, wanted, integer) = (self.channels(sample), self.sample(sample), self.integer);
+        move |channel, word| channels >> channel & 1 == 0 || same_word(word, wanted[channel], integer)
     }
 }
 

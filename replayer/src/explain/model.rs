@@ -138,7 +138,7 @@ impl<'a> Models<'a> {
             }
             chunk.iter().enumerate().fold(0u64, |word, (at, &sample)| {
                 let sample = sample as usize;
-                word | u64::from(target.agrees(sample, sampler.sample(sample))) << at
+                word | u64::from(sampler.all_channels(sample, target.accepts(sample))) << at
             })
         };
         let words = samples.par_chunks(Bits::WORD).with_min_len(16).map(word).collect();

@@ -95,7 +95,9 @@ pub fn lerp(rules: &Rules, axis: &AxisWeight, a: f32, b: impl FnOnce() -> f32) -
     a * (1.0 - axis.weight) + b() * axis.weight
 }
 
-fn for_each_tap(weights: &[Weights; 2], mut visit: impl FnMut(usize, usize, usize, usize)) {
+/// Visits the taps that are read, by `[level][slice][row][column]`.
+#[inline(always)]
+pub fn for_each_tap(weights: &[Weights; 2], mut visit: impl FnMut(usize, usize, usize, usize)) {
     for m in 0..count(&weights[0][MIP]) {
         for z in 0..count(&weights[m][Z]) {
             for y in 0..count(&weights[m][Y]) {

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 use crate::{
     reference::{
-        blend::{Taps, blend, corner_value, reduce, round_result},
+        blend::{Taps, blend, corner_value, for_each_tap, reduce, round_result},
         block::Plan,
         coordinate::condition,
         cube::with_faces,
@@ -153,6 +153,30 @@ impl<'a> Sampler<'a> {
         }
     }
 
+    /// Whether a sample's words are all accepted, given word and channel; computes no more channels than it takes to tell.
+    ///
+    /// # Panics
+    /// When `index` is not below [`Self::samples`].
+    #[must_use]
+    pub fn all_channels(&self, index: usize, accepts: impl Fn(usize, u32) -> bool) -> bool {
+        let operands = self.operands(index);
+        let apart = self.state.op.kind == OpKind::Sample
+            && operands.log2_probes == 0
+            && !self.state.format.kind().is_integer()
+            && !self.selects_taps();
+        if !apart {
+            return self.sample(index).into_iter().enumerate().all(|(channel, word)| accepts(channel, word));
+        }
+        let footprint = self.footprint(&operands);
+        self.state.select.into_iter().enumerate().all(|(channel, select)| {
+            let word = match select {
+                Select::Channel(from) => self.combine_channel(&footprint, usize::from(from)),
+                constant => apply_select(constant, self.state.format, [0; 4]),
+            };
+            accepts(channel, word)
+        })
+    }
+
     /// The filtered channels of an anisotropic sample: the average (or the smallest, or the largest) of its probes.
     fn probes(&self, operands: &Operands) -> [u32; 4] {
         let count = 1u32 << operands.log2_probes;
@@ -213,10 +237,8 @@ impl<'a> Sampler<'a> {
         if one_tap {
             return self.channel(&footprint.taps[0][0][0][0], channel);
         }
-        let taps: Taps = footprint
-            .taps
-            .each_ref()
-            .map(|level| level.each_ref().map(|slice| slice.each_ref().map(|row| row.each_ref().map(value))));
+        let mut taps = Taps::default();
+        for_each_tap(&footprint.weights, |m, z, y, x| taps[m][z][y][x] = value(&footprint.taps[m][z][y][x]));
         let result = match self.state.reduction {
             Reduction::Blend => blend(&self.rules, &taps, &footprint.weights, &footprint.corners),
             reduction => reduce(&self.rules, reduction, &taps, &footprint.weights, &footprint.corners),
