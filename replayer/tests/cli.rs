@@ -333,5 +333,5 @@ fn explain_reduce_and_coverage_say_what_is_missing() {
     // A trace of one dispatch needs no --dispatch.
     let output = replayer(&["explain", &weights, "--path", "reference", "--sample", "3"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("taps"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("sample 3 at 3,0,0"), "{}", text(&output.stdout));
 }
