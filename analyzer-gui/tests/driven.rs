@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod hardship;
+mod recorded;
 mod support;
 
 use analyzer_gui::{
