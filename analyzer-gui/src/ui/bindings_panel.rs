@@ -24,7 +24,7 @@ pub fn bindings_ui(ui: &mut Ui, compute: &Compute, filter: &mut String, requests
             requests.push(Request::Export(What::Case));
         }
     });
-    ScrollArea::vertical().id_salt("bindings").auto_shrink(false).show(ui, |ui| {
+    ScrollArea::both().id_salt("bindings").auto_shrink(false).show(ui, |ui| {
         about_ui(ui, dispatch);
         if !compute.lacks.is_empty() {
             ui.add_space(4.0);

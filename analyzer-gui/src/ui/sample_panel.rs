@@ -187,15 +187,20 @@ fn accesses_ui(ui: &mut Ui, session: &Session, compute: &Compute, steps: &StepPa
         ui.weak("None: it accesses no image.");
         return;
     }
+    let levels = accesses.iter().any(|tap| tap.level != 0);
     Grid::new("accesses").num_columns(6).striped(true).spacing([9.0, 2.0]).show(ui, |ui| {
-        for head in ["", "binding", "level", "texel", "word", "x y z w"] {
-            ui.label(RichText::new(head).weak().small());
+        for head in
+            ["", "binding", "level", "texel", "word", "x y z w"].iter().filter(|head| levels || **head != "level")
+        {
+            ui.label(RichText::new(*head).weak().small());
         }
         ui.end_row();
         for tap in accesses.iter().take(MOST_ACCESSES) {
             ui.weak(if tap.write { "writes" } else { "reads" });
             ui.label(mono(compute.dispatch.bindings.get(tap.binding).map_or(String::new(), ToString::to_string)));
-            ui.label(mono(tap.level.to_string()));
+            if levels {
+                ui.label(mono(tap.level.to_string()));
+            }
             let place: Vec<String> = tap.coordinates.iter().map(ToString::to_string).collect();
             ui.label(mono(place.join(",")));
             ui.label(mono(word(tap.word)));

@@ -60,6 +60,8 @@ pub fn spirv_ui(ui: &mut Ui, session: &mut Session, panel: &mut SpirvPanel) {
         .collect();
     let height = ui.text_style_height(&egui::TextStyle::Monospace);
     ScrollArea::both().id_salt("instructions").auto_shrink(false).show_rows(ui, height, lines.len(), |ui, range| {
+        // Rows are as high as the area counts with, so that the last ones can be scrolled to.
+        ui.spacing_mut().interact_size.y = height;
         for (n, line) in &lines[range] {
             ui.horizontal(|ui| {
                 ui.label(RichText::new(format!("{:>5}", n + 1)).monospace().weak());

@@ -211,24 +211,11 @@ fn controls_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &Walk, shown: &[usize]
     });
     ui.horizontal_wrapped(|ui| {
         // A recorded module has no sections.
-        if trace.rules.is_none() {
+        if trace.rules.is_some() {
+            sections_ui(ui, panel, trace);
+        } else {
             panel.section = None;
         }
-        let text = panel.section.map_or("all sections", Section::name);
-        egui::ComboBox::from_id_salt("section")
-            .height(600.0)
-            .selected_text(text)
-            .show_ui(ui, |ui| {
-                ui.selectable_value(&mut panel.section, None, "all sections");
-                let mut present: Vec<Section> = trace.steps.iter().filter_map(|s| s.section).collect();
-                present.sort_unstable();
-                present.dedup();
-                for section in present {
-                    ui.selectable_value(&mut panel.section, Some(section), section.name());
-                }
-            })
-            .response
-            .accessible_name("Section of steps");
         let edit = egui::TextEdit::singleline(&mut panel.filter).hint_text("opcode, name or %id").desired_width(130.0);
         ui.add(edit).accessible_name("Filter steps");
         if shown.len() < trace.steps.len() {
@@ -240,6 +227,25 @@ fn controls_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &Walk, shown: &[usize]
         }
     });
     go
+}
+
+/// The section that is looked at.
+fn sections_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &Walk) {
+    let text = panel.section.map_or("all sections", Section::name);
+    egui::ComboBox::from_id_salt("section")
+        .height(600.0)
+        .selected_text(text)
+        .show_ui(ui, |ui| {
+            ui.selectable_value(&mut panel.section, None, "all sections");
+            let mut present: Vec<Section> = trace.steps.iter().filter_map(|s| s.section).collect();
+            present.sort_unstable();
+            present.dedup();
+            for section in present {
+                ui.selectable_value(&mut panel.section, Some(section), section.name());
+            }
+        })
+        .response
+        .accessible_name("Section of steps");
 }
 
 /// The step that is looked at: its operands with where they come from, and its result.
@@ -319,6 +325,8 @@ fn list_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &Walk, shown: &[usize]) ->
         area = area.vertical_scroll_offset((place as f32 * row - ui.available_height() / 2.0).max(0.0));
     }
     area.show_rows(ui, height, shown.len(), |ui, range| {
+        // Rows are as high as the area counts with, so that the last ones can be scrolled to.
+        (ui.spacing_mut().button_padding.y, ui.spacing_mut().interact_size.y) = (0.0, height);
         let name = |n: usize| trace.steps[n].section.map_or("", Section::name);
         let wide = shown[range.clone()].iter().map(|&n| name(n).len()).max().unwrap_or(0);
         for &n in &shown[range] {

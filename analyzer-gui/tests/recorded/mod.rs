@@ -349,3 +349,68 @@ fn without_a_driver_a_compute_dispatch_runs_on_the_embedded_executor() {
     click(&mut harness, "Use the embedded executor");
     assert_eq!(verdict(&harness).0, Verdict::Match);
 }
+
+#[test]
+fn recordings_that_are_cut_short_are_read_as_far_as_they_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), vec![dispatch(folder.path(), "even", false)]);
+    let whole = fs::read(&path).unwrap();
+    for part in (0..7).map(|n| whole.len() * n / 7).chain([whole.len() - 1]) {
+        fs::write(&path, &whole[..part]).unwrap();
+        let mut harness = window(embedded(&path));
+        let broken = harness.query_by_label("recording.texeltrace: cannot be opened").is_some();
+        assert!(broken != says(&harness, "read in part"), "{part} of {} bytes: one of both is said", whole.len());
+        if let Some((outcome, _)) = harness.state().session().outcome() {
+            // Its end was written, or it was not: a part of the outputs is never taken for the whole.
+            let verdict = outcome.summary.verdict;
+            assert!(matches!(verdict, Verdict::Match | Verdict::NoOracle), "{part}: {verdict}");
+        }
+        harness.render().unwrap();
+    }
+}
+
+#[test]
+fn outputs_of_odd_shapes_and_values_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut nan = dispatch(folder.path(), "nan", false);
+    let words = after(&nan, 2).len();
+    set_after(&mut nan, 2, Some(vec![0x7fc0_0000; words]));
+    let mut one = dispatch(folder.path(), "one", false);
+    let layout = BufferLayout { element: ElementType::Sint, channels: 1, grid: None };
+    one.push_constants = vec![1, 1, 0].into();
+    for (place, words) in [(1, 1u32), (2, 4)] {
+        match &mut one.bindings[place].resource {
+            BoundResource::Image(image) => {
+                (image.extent, image.after, image.descriptor) = ([1, 1, 1], Some(vec![texel(0, 0)].into()), None);
+            }
+            BoundResource::Buffer(buffer) => {
+                (buffer.words, buffer.layout) = (words.into(), layout);
+                let [r, g, b, _] = TexelFormat::R10G11B11_FLOAT.unpack(texel(0, 0));
+                buffer.after = Some(vec![r, g, b, 0x3f80_0000].into());
+            }
+            BoundResource::Sampler(_) => panic!("nothing is bound to a sampler"),
+        }
+    }
+    let path = write(folder.path(), vec![nan, one]);
+    let mut harness = window(embedded(&path));
+    assert_eq!(verdict(&harness), (Verdict::Mismatch, 144), "no result is NaN");
+    for metric in ["|E|", "signed", "relative", "ULP"] {
+        click(&mut harness, metric);
+        harness.key_press(egui::Key::N);
+        settle(&mut harness);
+        harness.render().unwrap();
+    }
+    harness.key_press(egui::Key::PageDown);
+    settle(&mut harness);
+    assert_eq!(verdict(&harness), (Verdict::Match, 0));
+    for output in [
+        "set 0 binding 1: buffer of 4 words, sint by 1: match",
+        "set 0 binding 2: image 1x1x1, VK_FORMAT_R32_UINT: match",
+    ] {
+        choose(&mut harness, "Output", output);
+        harness.state_mut().session_mut().select_sample(Some(0));
+        settle(&mut harness);
+        click(&mut harness, "Close up");
+        harness.render().unwrap();
+    }
+}
