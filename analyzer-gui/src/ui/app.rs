@@ -28,7 +28,7 @@ use crate::{
         export, fields,
         goto::{Goto, parse_sample},
         navigate::{self, Layout, Order, Step},
-        outcome::Outcome,
+        outcome::{Outcome, Verdict},
         raster::Channels,
         session::{Session, Shown},
         settings::Settings,
@@ -567,7 +567,9 @@ impl AnalyzerApp {
                 {
                     reload = Some((at, path.clone()));
                 }
-                let colour = if message.is_error { ui.visuals().error_fg_color } else { ui.visuals().text_color() };
+                let visuals = ui.visuals();
+                let error = theme::verdict(Some(Verdict::Mismatch), visuals);
+                let colour = if message.is_error { error } else { visuals.text_color() };
                 ui.colored_label(colour, &message.text);
             });
         }
