@@ -26,8 +26,13 @@ pub struct Args {
     pub goto: Option<Goto>,
 
     /// What computes the results: emulated, reference, as-submitted or native. Left out, as in the last session.
+    /// Compute dispatches are run by their own SPIR-V, whatever is chosen.
     #[arg(long)]
     pub path: Option<replayer::path::Path>,
+
+    /// Shows this output of the compute dispatch, by its number (from 0). Left out, the first that differs.
+    #[arg(long, value_name = "N")]
+    pub output: Option<usize>,
 
     /// What runs SPIR-V: auto, embedded, or a Vulkan device by its name. Left out, as in the last session.
     #[arg(long)]

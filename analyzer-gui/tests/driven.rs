@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod hardship;
+mod recorded;
 mod support;
 
 use analyzer_gui::{
@@ -258,6 +259,15 @@ fn differing_samples_and_the_changed_dispatch_are_exported() {
 }
 
 #[test]
+fn a_narrow_panel_keeps_the_values_of_the_fields() {
+    let mut harness = open(&["gfx1035/weight-rounding.texeltrace"]);
+    harness.set_size(egui::vec2(1000.0, 640.0));
+    settle(&mut harness);
+    let control = harness.get_by_label("S# CLAMP_X").rect();
+    assert!(control.width() > 50.0 && control.right() <= 1000.0, "{control:?}");
+}
+
+#[test]
 fn the_shader_is_stepped_through_forward_and_back() {
     let mut harness = open(&["gfx1035/weight-rounding.texeltrace"]);
     harness.state_mut().show_pane(Pane::Steps);
@@ -289,6 +299,12 @@ fn the_shader_is_stepped_through_forward_and_back() {
     harness.state_mut().session_mut().select_sample(Some(1));
     settle(&mut harness);
     assert_eq!(harness.state().steps().current(), rounding - 2);
+    // The last row is in sight, not below the end of its list.
+    choose(&mut harness, "Section of steps", "all sections");
+    click(&mut harness, "Last step");
+    let last = harness.state().steps().current();
+    let row = harness.get_by_label_contains(&format!("{last} ")).rect();
+    assert!(row.bottom() <= harness.get_by_label("Causes").rect().top(), "{row:?}");
     // A path without a shader is refused no steps: they are those of the emulated path.
     assert!(harness.query_by_label("No steps").is_none());
 }

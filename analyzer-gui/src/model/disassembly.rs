@@ -1,22 +1,26 @@
 //! The SPIR-V of a dispatch, as text.
 
-use capture_format::Dispatch;
+use capture_format::{ComputeDispatch, Dispatch};
 use replayer::{
     emulated::{ModuleKey, Slot, module},
     materialise::materialise,
     rules::Rules,
 };
-use rspirv::binary::Disassemble as _;
+use rspirv::{
+    binary::Disassemble as _,
+    dr::{Instruction, Module, Operand},
+    spirv::Decoration,
+};
 
 /// One specialization constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constant {
     /// `SpecId`.
     pub id: u32,
-    /// Its name.
-    pub name: &'static str,
+    /// Its name; empty when the module has none for it.
+    pub name: String,
     /// Its value for this dispatch.
-    pub value: u32,
+    pub value: u64,
 }
 
 /// A module with its specialization.
@@ -26,6 +30,8 @@ pub struct Disassembly {
     pub lines: Vec<String>,
     /// Words of the module.
     pub words: usize,
+    /// Instructions of the module; some lines are comments.
+    pub instructions: usize,
     /// The specialization.
     pub constants: Vec<Constant>,
 }
@@ -37,14 +43,45 @@ pub struct Disassembly {
 pub fn disassemble(dispatch: &Dispatch, rules: &Rules) -> Result<Disassembly, String> {
     let state = materialise(dispatch, rules).map_err(|refusal| format!("refused: {refusal}"))?;
     let module = module(&ModuleKey::of(&state, *rules)).map_err(|error| error.to_string())?;
-    let parsed =
-        rspirv::dr::load_words(&module.words).map_err(|error| format!("the module does not parse: {error}"))?;
-    Ok(Disassembly {
-        lines: parsed.disassemble().lines().map(str::to_owned).collect(),
-        words: module.words.len(),
-        constants: Slot::ALL
-            .iter()
-            .map(|&slot| Constant { id: slot as u32, name: slot.name(), value: slot.value(&state) })
-            .collect(),
-    })
+    let constants = Slot::ALL.iter().map(|&slot| Constant {
+        id: slot as u32,
+        name: slot.name().to_owned(),
+        value: slot.value(&state).into(),
+    });
+    let parsed = parse(&module.words)?;
+    Ok(disassembly(&parsed, module.words.len(), constants.collect()))
+}
+
+/// Disassembles the module of a compute dispatch.
+///
+/// # Errors
+/// The defect of the module, as text.
+pub fn disassemble_recorded(dispatch: &ComputeDispatch) -> Result<Disassembly, String> {
+    let parsed = parse(&dispatch.module)?;
+    let named = |id: u32| {
+        let is_of = |decoration: &&Instruction| {
+            decoration.operands.get(1..) == Some(&[Operand::Decoration(Decoration::SpecId), Operand::LiteralBit32(id)])
+        };
+        let constant = parsed.annotations.iter().find(is_of)?.operands.first()?.clone();
+        let name = parsed.debug_names.iter().find(|name| name.operands.first() == Some(&constant))?;
+        match name.operands.get(1) {
+            Some(Operand::LiteralString(name)) => Some(name.clone()),
+            _ => None,
+        }
+    };
+    let constants = dispatch.specialization.iter().map(|constant| Constant {
+        id: constant.id,
+        name: named(constant.id).unwrap_or_default(),
+        value: constant.value,
+    });
+    Ok(disassembly(&parsed, dispatch.module.len(), constants.collect()))
+}
+
+fn parse(words: &[u32]) -> Result<Module, String> {
+    rspirv::dr::load_words(words).map_err(|error| format!("the module does not parse: {error}"))
+}
+
+fn disassembly(module: &Module, words: usize, constants: Vec<Constant>) -> Disassembly {
+    let lines = module.disassemble().lines().map(str::to_owned).collect();
+    Disassembly { lines, words, instructions: module.all_inst_iter().count(), constants }
 }

@@ -33,6 +33,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Says how many samples there are.
+    pub fn begin(&self, samples: u64) {
+        self.total.store(samples, Ordering::Relaxed);
+    }
+
     /// Asks the evaluation to end without a result.
     pub fn cancel(&self) {
         self.stop.store(true, Ordering::Relaxed);
@@ -122,7 +127,7 @@ pub fn run(
 ) -> Option<Outcome> {
     let started = Instant::now();
     let samples = dispatch.sample_count();
-    progress.total.store(samples, Ordering::Relaxed);
+    progress.begin(samples);
     let info = executor.as_ref().map(|executor| executor.info().clone());
     let result = words(&dispatch, path, profile, executor, strict, progress);
     let elapsed = started.elapsed();

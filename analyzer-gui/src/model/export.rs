@@ -7,7 +7,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use capture_format::{CaseOptions, Coords, Dispatch, Expected, Oracle, Trace, write_case};
+use capture_format::{
+    CaseOptions, ComputeDispatch, Coords, Dispatch, Expected, Oracle, Recorded, Recording, Trace, TraceMeta,
+    write_case, write_recording_case,
+};
 use exr::prelude::{AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, LayerAttributes, WritableImage as _};
 
 use super::{
@@ -244,6 +247,16 @@ pub fn case(dispatch: &Dispatch, oracle: &Oracle, changed: bool, folder: &Path) 
         );
     }
     write(dispatch, oracle, folder)
+}
+
+/// Writes a compute dispatch as a case into a folder and gives the path of the case file.
+///
+/// # Errors
+/// As [`case`].
+pub fn compute_case(dispatch: &ComputeDispatch, oracle: &Oracle, folder: &Path) -> Result<PathBuf, ExportError> {
+    let meta = TraceMeta { name: dispatch.name.clone(), summary: String::new(), oracle: oracle.clone() };
+    let recording = Recording { meta, dispatches: vec![Recorded::Compute(dispatch.clone())] };
+    Ok(write_recording_case(&recording, folder, &CaseOptions::default())?)
 }
 
 /// Writes one sample of a dispatch as a case into a folder: the same descriptors and texels, a grid of one invocation.

@@ -4,6 +4,7 @@ pub mod causes;
 pub mod choice;
 pub mod colour;
 pub mod compare;
+pub mod compute;
 pub mod disassembly;
 pub mod edits;
 pub mod evaluate;

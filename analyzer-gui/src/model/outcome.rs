@@ -227,6 +227,45 @@ impl Summary {
         Self { verdict, samples, mismatched: 0, max_ulp: 0, cause: None, reason: Some(reason), advice: Some(advice) }
     }
 
+    /// As [`Self::of_failure`], of a compute dispatch.
+    #[must_use]
+    pub fn of_compute_failure(failure: &Failure) -> Self {
+        let advice = match failure {
+            Failure::Refused(_) => {
+                "The recording can't be replayed as it is; “Bindings” lists what it lacks. What is recorded is shown."
+            }
+            Failure::Execute(ExecuteError::Unavailable(_)) => {
+                "Choose the executor “embedded”, which runs on the CPU and needs no driver, or install a Vulkan driver (Mesa's lavapipe will do) and press “Run again”."
+            }
+            Failure::Execute(_) => {
+                "Choose another executor in the bar at the top, to tell a driver's fault from the dispatch's."
+            }
+        };
+        Self { advice: Some(advice), ..Self::of_failure(0, failure) }
+    }
+
+    /// The summary of a compute dispatch whose outputs are not all recorded.
+    #[must_use]
+    pub fn not_recorded(reason: String) -> Self {
+        let advice = "It was not run: there is nothing to hold it against. Mark its outputs and end the dispatch when recording; “Bindings” shows what is there.";
+        Self { reason: Some(reason), advice: Some(advice), ..Self::of(0, None) }
+    }
+
+    /// The summary of several outputs of one dispatch: the gravest verdict, and counts of all.
+    #[must_use]
+    pub fn total(outcomes: &[Arc<Outcome>]) -> Self {
+        let mut total = Self::of(0, None);
+        if let Some(gravest) = outcomes.iter().map(|outcome| &outcome.summary).min_by_key(|summary| summary.verdict) {
+            total = Self { samples: 0, mismatched: 0, ..gravest.clone() };
+        }
+        for Outcome { summary, .. } in outcomes.iter().map(|outcome| &**outcome) {
+            total.samples = total.samples.saturating_add(summary.samples);
+            total.mismatched = total.mismatched.saturating_add(summary.mismatched);
+            total.max_ulp = total.max_ulp.max(summary.max_ulp);
+        }
+        total
+    }
+
     /// The summary of what could not be read, or not be resolved.
     #[must_use]
     pub fn unreadable(reason: String, advice: &'static str) -> Self {

@@ -85,6 +85,24 @@ impl SampleInfo {
     /// Looks at a sample of a dispatch, with the result of a path if there is one.
     #[must_use]
     pub fn new(dispatch: &Dispatch, outcome: Option<&Outcome>, rules: &Rules, index: usize, number: Number) -> Self {
+        let mut info = Self::of_values(dispatch, outcome, index, number);
+        info.quantised = rules.subtexel_bits != SubtexelBits::None;
+        match evaluate_sample(dispatch, *rules, index) {
+            Ok(evaluation) => {
+                info.taps = taps(&evaluation, dispatch);
+                if let Way::Filtered(probes) = &evaluation.way {
+                    info.probes = probes.len();
+                    probes.iter().for_each(|probe| info.look_at(probe));
+                }
+            }
+            Err(error) => info.refusal = Some(error.to_string()),
+        }
+        info
+    }
+
+    /// Operands and values of a sample, without its taps.
+    #[must_use]
+    pub fn of_values(dispatch: &Dispatch, outcome: Option<&Outcome>, index: usize, number: Number) -> Self {
         let columns = &dispatch.coords.columns;
         let row = dispatch.coords.words.get(index * columns.len()..(index + 1) * columns.len()).unwrap_or_default();
         let got = outcome
@@ -100,7 +118,7 @@ impl SampleInfo {
             expected: wanted.map(|words| words[c]).filter(|_| measured >> c & 1 == 1),
             distance: difference.filter(|d| d.channels >> c & 1 == 1).map(|d| d.distances[c]),
         });
-        let mut info = Self {
+        Self {
             index,
             at: navigate::position(index, dispatch.grid),
             number,
@@ -109,21 +127,10 @@ impl SampleInfo {
             positions: Vec::new(),
             lod: None,
             probes: 1,
-            quantised: rules.subtexel_bits != SubtexelBits::None,
+            quantised: false,
             taps: Vec::new(),
             refusal: None,
-        };
-        match evaluate_sample(dispatch, *rules, index) {
-            Ok(evaluation) => {
-                info.taps = taps(&evaluation, dispatch);
-                if let Way::Filtered(probes) = &evaluation.way {
-                    info.probes = probes.len();
-                    probes.iter().for_each(|probe| info.look_at(probe));
-                }
-            }
-            Err(error) => info.refusal = Some(error.to_string()),
         }
-        info
     }
 
     /// Takes in the place of a probe.

@@ -1,7 +1,7 @@
 //! What is open, selected, changed and known: the state behind the window.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -14,7 +14,8 @@ use super::{
     causes::{self, Causes, Known, Sides, sample_detail},
     choice::{Choice, ExecutorChoice},
     compare::Number,
-    disassembly::{Disassembly, disassemble},
+    compute::Compute,
+    disassembly::{Disassembly, disassemble, disassemble_recorded},
     edits::{Descriptor, Edits},
     goto::{DispatchRef, Goto},
     list::{Listing, Query, Row, arrange},
@@ -24,7 +25,7 @@ use super::{
     stamp::{Change, Stamp},
     stats::Stats,
     texture::Texture,
-    worker::{DispatchId, ExplainTask, Export, Head, Loaded, Report, ResultKey, Wake, Worker},
+    worker::{About, DispatchId, ExplainTask, Export, Head, LISTED_SAMPLES, Loaded, Report, ResultKey, Wake, Worker},
 };
 
 /// Results that are kept cost at most this many bytes, beside the one that is shown.
@@ -32,9 +33,6 @@ const KEPT_BYTES: usize = 1 << 30;
 
 /// Explanations that are kept.
 const KEPT_CAUSES: usize = 16;
-
-/// Dispatches of more samples are not evaluated for the list alone: the user asks for them by selecting them.
-const LISTED_SAMPLES: u64 = 1 << 22;
 
 /// Lists of more dispatches are not made anew with each verdict.
 const LISTED_AT_ONCE: usize = 2000;
@@ -63,6 +61,9 @@ pub struct Shown {
     pub recorded: Arc<Dispatch>,
     /// With changed fields.
     pub dispatch: Arc<Dispatch>,
+    /// The compute dispatch of which an output is shown. `recorded` and `dispatch` then hold the output's grid and recorded
+    /// contents, and nothing else.
+    pub compute: Option<Arc<Compute>>,
     /// The spread of the oracle's values.
     pub stats: Option<Arc<Stats>>,
     /// How results are read.
@@ -91,14 +92,26 @@ pub struct Session {
     selected: Option<DispatchId>,
     sample: Option<usize>,
     slice: u32,
+    /// Which output of a compute dispatch is shown.
+    output: usize,
+    /// Whether the user chose it; else the first that differs is shown.
+    output_chosen: bool,
+    /// The output to be shown of the next dispatch.
+    pending_output: Option<usize>,
+    /// Which image that a compute dispatch reads is shown.
+    input: usize,
+    /// The sample to be selected once the grid is known.
+    pending_sample: Option<[u32; 3]>,
+    /// Dispatches that are not evaluated for the list.
+    too_large: HashSet<DispatchId>,
     choice: Choice,
     edits: HashMap<DispatchId, Edits>,
     loaded: Option<(DispatchId, Loaded)>,
     /// Dispatches that can't be read, and why.
     unreadable: HashMap<DispatchId, String>,
     shown: Option<Shown>,
-    /// Results, the latest used last, each with its serial.
-    results: VecDeque<(ResultKey, Arc<Outcome>, u64)>,
+    /// Results, the latest used last, one outcome an output, each with the serial of its first.
+    results: VecDeque<(ResultKey, Vec<Arc<Outcome>>, u64)>,
     summaries: HashMap<ResultKey, Summary>,
     serial: u64,
     goto: Option<Goto>,
@@ -156,6 +169,12 @@ impl Session {
             selected: None,
             sample: None,
             slice: 0,
+            output: 0,
+            output_chosen: false,
+            pending_output: None,
+            input: 0,
+            pending_sample: None,
+            too_large: HashSet::new(),
             choice,
             edits: HashMap::new(),
             loaded: None,
@@ -192,6 +211,7 @@ impl Session {
         self.explained.clear();
         (self.selected, self.sample, self.slice, self.loaded, self.shown) = (None, None, 0, None, None);
         self.unreadable.clear();
+        self.too_large.clear();
         (self.sample_info, self.disassembly) = (None, None);
         self.rows_version += 1;
     }
@@ -287,14 +307,24 @@ impl Session {
                 self.unreadable.insert(id, reason);
                 self.rows_version += 1;
             }
-            Report::Evaluated(key, outcome) => {
-                self.summaries.insert(key.clone(), outcome.summary.clone());
-                self.serial += 1;
+            Report::TooLarge(id) => {
+                self.too_large.insert(id);
+            }
+            Report::Evaluated(key, outcomes) => {
+                self.summaries.insert(key.clone(), Summary::total(&outcomes));
+                let first = self.serial + 1;
+                self.serial += outcomes.len() as u64;
+                let differing = outcomes.iter().position(|outcome| outcome.summary.mismatched > 0);
                 self.results.retain(|(known, ..)| *known != key);
-                self.results.push_back((key.clone(), Arc::from(outcome), self.serial));
+                self.results.push_back((key.clone(), outcomes, first));
                 self.explain_unasked(&key);
-                let bytes = |results: &VecDeque<(ResultKey, Arc<Outcome>, u64)>| {
-                    results.iter().map(|(_, outcome, _)| outcome.bytes()).sum::<usize>()
+                if let Some(output) = differing.filter(|_| self.selected == Some(key.id) && self.sample.is_none())
+                    && !self.output_chosen
+                {
+                    self.show_output(output);
+                }
+                let bytes = |results: &VecDeque<(ResultKey, Vec<Arc<Outcome>>, u64)>| {
+                    results.iter().flat_map(|(_, outcomes, _)| outcomes).map(|outcome| outcome.bytes()).sum::<usize>()
                 };
                 while self.results.len() > 1 && bytes(&self.results) > KEPT_BYTES {
                     self.results.pop_front();
@@ -357,6 +387,7 @@ impl Session {
         self.explained.retain(|(key, _)| key.id.trace != trace);
         self.edits.retain(|id, _| id.trace != trace);
         self.unreadable.retain(|id, _| id.trace != trace);
+        self.too_large.retain(|id| id.trace != trace);
         if self.selected.is_some_and(|id| id.trace == trace) {
             (self.selected, self.sample, self.loaded, self.shown) = (None, None, None, None);
             (self.sample_info, self.disassembly) = (None, None);
@@ -408,21 +439,85 @@ impl Session {
         if let Some(id) = found {
             let goto = self.goto.take();
             self.select(id);
-            if let (Some(at), Some(grid)) = (goto.and_then(|goto| goto.sample), self.grid(id)) {
-                match navigate::index(at, grid) {
-                    Some(index) => self.select_sample(Some(index)),
-                    None => self.error(format!(
-                        "{},{},{}: no such sample, the grid is {} x {} x {}",
-                        at[0], at[1], at[2], grid[0], grid[1], grid[2]
-                    )),
-                }
-            }
+            self.pending_sample = goto.and_then(|goto| goto.sample);
+            self.take_pending_sample();
+        }
+    }
+
+    /// Selects the sample that was asked for, once the grid is known.
+    fn take_pending_sample(&mut self) {
+        let Some((at, grid)) = self.pending_sample.zip(self.selected.and_then(|id| self.grid(id))) else { return };
+        self.pending_sample = None;
+        match navigate::index(at, grid) {
+            Some(index) => self.select_sample(Some(index)),
+            None => self.error(format!(
+                "{},{},{}: no such sample, the grid is {} x {} x {}",
+                at[0], at[1], at[2], grid[0], grid[1], grid[2]
+            )),
         }
     }
 
     fn grid(&self, id: DispatchId) -> Option<[u32; 3]> {
+        match self.about(id)? {
+            About::Sample(_, grid) => Some(grid),
+            // It is known once the dispatch is read.
+            About::Compute => self.shown.as_ref().filter(|shown| shown.id == id).map(|shown| shown.dispatch.grid),
+        }
+    }
+
+    fn about(&self, id: DispatchId) -> Option<About> {
         let (_, heads) = self.traces.get(id.trace)?.content.as_ref().ok()?;
-        heads.get(id.index)?.about.as_ref().ok().map(|(_, grid)| *grid)
+        heads.get(id.index)?.about.as_ref().ok().copied()
+    }
+
+    /// Whether the selected dispatch is a compute dispatch.
+    #[must_use]
+    pub fn is_compute(&self) -> bool {
+        self.selected.and_then(|id| self.about(id)) == Some(About::Compute)
+    }
+
+    /// The path in force for the selected dispatch: a compute dispatch is run by its own SPIR-V, whatever is chosen.
+    #[must_use]
+    pub fn path(&self) -> ReplayPath {
+        if self.is_compute() { ReplayPath::Recorded } else { self.choice.path }
+    }
+
+    /// Which output of a compute dispatch is shown.
+    #[must_use]
+    pub fn output(&self) -> usize {
+        self.output
+    }
+
+    /// Chooses the output that is shown.
+    pub fn choose_output(&mut self, output: usize) {
+        self.output_chosen = true;
+        self.show_output(output);
+    }
+
+    /// Chooses the output of the dispatch that is selected next.
+    pub fn expect_output(&mut self, output: usize) {
+        self.pending_output = Some(output);
+    }
+
+    fn show_output(&mut self, output: usize) {
+        if output != self.output {
+            (self.output, self.sample) = (output, None);
+            self.show();
+        }
+    }
+
+    /// Which image that a compute dispatch reads is shown, by its place among those with a T# and texels.
+    #[must_use]
+    pub fn input(&self) -> usize {
+        self.input
+    }
+
+    /// Chooses the image that is shown as source texture.
+    pub fn choose_input(&mut self, input: usize) {
+        if input != self.input {
+            self.input = input;
+            self.show();
+        }
     }
 
     fn select_first(&mut self) {
@@ -490,6 +585,9 @@ impl Session {
             return;
         }
         (self.selected, self.sample, self.slice, self.shown) = (Some(id), None, 0, None);
+        (self.input, self.pending_sample) = (0, None);
+        self.output_chosen = self.pending_output.is_some();
+        self.output = self.pending_output.take().unwrap_or(0);
         if self.loaded.as_ref().is_some_and(|(loaded, ..)| *loaded != id) {
             self.loaded = None;
         }
@@ -498,12 +596,16 @@ impl Session {
     }
 
     fn key(&self, id: DispatchId) -> ResultKey {
-        ResultKey { id, choice: self.effective(), edits: self.edits.get(&id).cloned().unwrap_or_default() }
+        ResultKey { id, choice: self.effective(id), edits: self.edits.get(&id).cloned().unwrap_or_default() }
     }
 
     /// The choice as results depend on it: the executor does not matter to a path that needs none.
-    fn effective(&self) -> Choice {
+    fn effective(&self, id: DispatchId) -> Choice {
         let mut choice = self.choice.clone();
+        if self.about(id) == Some(About::Compute) {
+            // Its SPIR-V follows no profile of ours.
+            return Choice { path: ReplayPath::Recorded, executor: choice.executor, ..Choice::default() };
+        }
         if !choice.path.needs_executor() {
             choice.executor = ExecutorChoice::Auto;
         }
@@ -541,7 +643,7 @@ impl Session {
         if let Some((id, source)) = self.selected.and_then(|id| Some((id, self.source(id)?)))
             && self.edits.contains_key(&id)
         {
-            let key = ResultKey { id, choice: self.effective(), edits: Edits::default() };
+            let key = ResultKey { id, choice: self.effective(id), edits: Edits::default() };
             if !self.summaries.contains_key(&key) {
                 wanted.push((key, source.clone()));
             }
@@ -550,9 +652,13 @@ impl Session {
             let Ok((source, heads)) = &entry.content else { continue };
             for (index, head) in heads.iter().enumerate() {
                 let id = DispatchId { trace, index };
-                let small = head.about.as_ref().is_ok_and(|(_, grid)| {
-                    grid.iter().fold(1u64, |n, &d| n.saturating_mul(d.into())) <= LISTED_SAMPLES
-                });
+                let small = match &head.about {
+                    Ok(About::Sample(_, grid)) => {
+                        grid.iter().fold(1u64, |n, &d| n.saturating_mul(d.into())) <= LISTED_SAMPLES
+                    }
+                    Ok(About::Compute) => !self.too_large.contains(&id),
+                    Err(_) => false,
+                };
                 let key = self.key(id);
                 if small && self.selected != Some(id) && !self.summaries.contains_key(&key) {
                     wanted.push((key, source.clone()));
@@ -568,17 +674,57 @@ impl Session {
         if self.selected != Some(*id) {
             return;
         }
-        let (id, recorded, stats) = (*id, loaded.dispatch.clone(), loaded.stats.clone());
+        let (id, profile) = (*id, self.profile());
+        let (recorded, stats) = match loaded {
+            Loaded::Sample { dispatch, stats } => (dispatch.clone(), stats.clone()),
+            Loaded::Compute(compute) => {
+                let compute = compute.clone();
+                self.show_compute(id, compute, profile);
+                return;
+            }
+        };
         let dispatch = match self.edits.get(&id) {
             Some(edits) if !edits.is_empty() => Arc::new(edits.apply(&recorded)),
             _ => recorded.clone(),
         };
-        let texture = self.profile().and_then(|profile| Texture::new(dispatch.clone(), &profile.rules));
+        let texture = profile.and_then(|profile| Texture::new(dispatch.clone(), &profile.rules));
         self.serial += 1;
         self.slice = self.slice.min(dispatch.grid[2].saturating_sub(1));
         self.sample = self.sample.filter(|&sample| (sample as u64) < dispatch.sample_count());
-        self.shown =
-            Some(Shown { id, number: number_of(&dispatch), recorded, dispatch, stats, texture, serial: self.serial });
+        self.shown = Some(Shown {
+            id,
+            number: number_of(&dispatch),
+            recorded,
+            dispatch,
+            compute: None,
+            stats,
+            texture,
+            serial: self.serial,
+        });
+    }
+
+    fn show_compute(&mut self, id: DispatchId, compute: Arc<Compute>, profile: Result<Profile, String>) {
+        self.output = self.output.min(compute.outputs.len().saturating_sub(1));
+        self.input = self.input.min(compute.inputs.len().saturating_sub(1));
+        let texture = match compute.inputs.get(self.input) {
+            Some(input) => profile.and_then(|profile| Texture::new(input.source.clone(), &profile.rules)),
+            None => Err("no image with a T# and texels is bound".to_owned()),
+        };
+        let dispatch = compute.frame(self.output);
+        self.serial += 1;
+        self.slice = self.slice.min(dispatch.grid[2].saturating_sub(1));
+        self.sample = self.sample.filter(|&sample| (sample as u64) < dispatch.sample_count());
+        self.shown = Some(Shown {
+            id,
+            number: compute.number(self.output),
+            stats: compute.outputs.get(self.output).and_then(|output| output.stats.clone()),
+            recorded: dispatch.clone(),
+            dispatch,
+            compute: Some(compute),
+            texture,
+            serial: self.serial,
+        });
+        self.take_pending_sample();
     }
 
     /// The dispatch that is shown, once it is read.
@@ -606,7 +752,16 @@ impl Session {
     #[must_use]
     pub fn outcome(&self) -> Option<(&Arc<Outcome>, u64)> {
         let key = self.key(self.selected?);
-        self.results.iter().find(|(known, ..)| *known == key).map(|(_, outcome, serial)| (outcome, *serial))
+        let (_, outcomes, first) = self.results.iter().find(|(known, ..)| *known == key)?;
+        outcomes.get(self.output).map(|outcome| (outcome, first + self.output as u64))
+    }
+
+    /// The results of all outputs of the selected dispatch, one of a sample dispatch; none before they are there.
+    #[must_use]
+    pub fn outcomes(&self) -> &[Arc<Outcome>] {
+        let key = self.selected.map(|id| self.key(id));
+        let found = self.results.iter().find(|(known, ..)| Some(known) == key.as_ref());
+        found.map(|(_, outcomes, _)| outcomes.as_slice()).unwrap_or_default()
     }
 
     /// What computed the results of a dispatch under a choice, and what its oracle follows.
@@ -624,7 +779,11 @@ impl Session {
 
     /// Looks for the causes of a result when there are not too many differences.
     fn explain_unasked(&mut self, key: &ResultKey) {
-        let found = self.results.iter().find(|(known, ..)| known == key).map(|(_, outcome, _)| outcome.clone());
+        if key.choice.path == ReplayPath::Recorded {
+            return;
+        }
+        let found = self.results.iter().find(|(known, ..)| known == key);
+        let found = found.and_then(|(_, outcomes, _)| outcomes.first().cloned());
         let Some(outcome) = found else { return };
         let known = self.explained.iter().any(|(known, _)| known == key);
         if !known && key.edits.is_empty() && (1..=causes::UNASKED).contains(&outcome.summary.mismatched) {
@@ -673,6 +832,11 @@ impl Session {
         if mismatched == 0 {
             return Known::Nothing;
         }
+        if self.is_compute() {
+            return Known::Failed(
+                "Causes are looked for among the rules of sampling. A compute dispatch is a program of its own: select a sample and follow it under “Shader steps”.".to_owned(),
+            );
+        }
         let key = self.key(id);
         match self.explained.iter().find(|(known, _)| *known == key) {
             Some((_, Ok(causes))) => Known::Found(causes.clone()),
@@ -701,7 +865,7 @@ impl Session {
     #[must_use]
     pub fn unchanged_summary(&self) -> Option<&Summary> {
         let id = self.selected?;
-        self.summaries.get(&ResultKey { id, choice: self.effective(), edits: Edits::default() })
+        self.summaries.get(&ResultKey { id, choice: self.effective(id), edits: Edits::default() })
     }
 
     /// The present choice.
@@ -782,6 +946,13 @@ impl Session {
     /// When the value does not fit the field.
     pub fn set_field(&mut self, descriptor: Descriptor, field: &Field, value: u32) -> Result<(), FieldRangeError> {
         let Some(shown) = &self.shown else { return Ok(()) };
+        if shown.compute.is_some() {
+            self.error(format!(
+                "{}: fields of a compute dispatch can't be changed, its SPIR-V does not read them",
+                field.name
+            ));
+            return Ok(());
+        }
         let mut edits = self.edits();
         edits.set(&shown.recorded, descriptor, field, value)?;
         self.set_edits(edits);
@@ -868,6 +1039,7 @@ impl Session {
         let index = self.sample?;
         let shown = self.shown.as_ref()?;
         let outcome = self.outcome();
+        let is_compute = shown.compute.is_some();
         let causes = match self.causes() {
             Known::Found(causes) => Some(causes),
             _ => None,
@@ -879,7 +1051,11 @@ impl Session {
             choice: self.choice.clone(),
             explained: causes.is_some(),
         };
-        if self.sample_info.as_ref().is_none_or(|(known, _)| *known != key) {
+        if self.sample_info.as_ref().is_none_or(|(known, _)| *known != key) && is_compute {
+            let info = SampleInfo::of_values(&shown.dispatch, outcome.map(|(o, _)| o.as_ref()), index, shown.number);
+            let detail = Err("a compute dispatch is a program of its own".to_owned());
+            self.sample_info = Some((key, SampleView { info, detail, expected_taps: Vec::new() }));
+        } else if self.sample_info.as_ref().is_none_or(|(known, _)| *known != key) {
             let profile = self.profile().ok()?;
             let rules = self.choice.path.profile(&profile).rules;
             let outcome = outcome.map(|(outcome, _)| outcome.as_ref());
@@ -907,11 +1083,17 @@ impl Session {
             .as_ref()
             .is_none_or(|(serial, choice, _)| *serial != shown.serial || *choice != self.choice);
         if stale {
+            let compute = shown.compute.as_ref();
             let rules = match self.choice.path {
-                ReplayPath::Native => Err("the native path uses the device's own sampler".to_owned()),
+                ReplayPath::Native if compute.is_none() => {
+                    Err("the native path uses the device's own sampler".to_owned())
+                }
                 path => self.profile().map(|profile| path.profile(&profile).rules),
             };
-            let made = rules.and_then(|rules| disassemble(&shown.dispatch, &rules));
+            let made = match compute {
+                Some(compute) => disassemble_recorded(&compute.dispatch),
+                None => rules.and_then(|rules| disassemble(&shown.dispatch, &rules)),
+            };
             self.disassembly = Some((shown.serial, self.choice.clone(), made));
         }
         match &self.disassembly {
@@ -958,7 +1140,11 @@ impl Session {
                     id,
                     trace: source.name().to_owned(),
                     name: head.name.clone(),
-                    op: head.about.as_ref().map_or_else(|_| "?".to_owned(), |(op, _)| op.to_string()),
+                    op: match &head.about {
+                        Ok(About::Sample(op, _)) => op.to_string(),
+                        Ok(About::Compute) => "compute".to_owned(),
+                        Err(_) => "?".to_owned(),
+                    },
                     verdict: summary.map(|s| s.verdict).or(head.about.is_err().then_some(Verdict::Unreadable)),
                     mismatched: summary.map_or(0, |s| s.mismatched),
                     max_ulp: summary.map_or(0, |s| s.max_ulp),

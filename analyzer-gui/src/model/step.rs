@@ -1,18 +1,19 @@
-//! The selected sample's way through the shader, computed off the UI thread.
+//! An invocation's way through the shader, computed off the UI thread.
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
 };
 
-use capture_format::Dispatch;
+use capture_format::{ComputeDispatch, Dispatch};
 use replayer::{
-    path::Path as ReplayPath,
-    rules::Profile,
-    step::{SampleTrace, StepFilter, trace_sample},
+    path::{Failure, Path as ReplayPath},
+    recorded::{self, Tap},
+    rules::{Profile, Rules},
+    step::{SampleStep, SampleTrace, StepFilter, trace_sample},
 };
 
-use super::{session::Session, worker::Wake};
+use super::{compute::Compute, navigate, session::Session, worker::Wake};
 
 /// What is stepped through.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,18 +22,68 @@ pub struct StepKey {
     pub shown: u64,
     /// Number of the sample.
     pub sample: usize,
+    /// The invocation of a compute dispatch, a `GlobalInvocationId`.
+    pub invocation: Option<[u32; 3]>,
     /// The path whose module is executed.
     pub path: ReplayPath,
     /// The rules it is made by.
     pub profile: Profile,
 }
 
-/// The steps of a sample, or why there are none.
-pub type Steps = Result<Arc<SampleTrace>, String>;
+/// One invocation, instruction by instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Walk {
+    /// The executed instructions.
+    pub steps: Vec<SampleStep>,
+    /// What was executed, for people: which sample or invocation, by which path.
+    pub title: String,
+    /// What the sample returns: X, Y, Z, W; `None` for a compute dispatch.
+    pub words: Option<[u32; 4]>,
+    /// The rules by which the module was emitted; `None` for a compute dispatch, which has its own.
+    pub rules: Option<Rules>,
+    /// Accesses of a compute dispatch's invocation to images, or why they are not known.
+    pub accesses: Result<Vec<Tap>, String>,
+}
+
+impl Walk {
+    fn of_sample(trace: SampleTrace) -> Self {
+        let [x, y, z] = trace.position;
+        Self {
+            steps: trace.steps,
+            title: format!("sample {x},{y},{z}, {} ({})", trace.path, trace.profile),
+            words: Some(trace.words),
+            rules: Some(trace.rules),
+            accesses: Ok(Vec::new()),
+        }
+    }
+
+    fn of_invocation(dispatch: &ComputeDispatch, at: [u32; 3]) -> Result<Self, Failure> {
+        let steps = recorded::steps(dispatch, at)?;
+        let accesses = recorded::accesses(dispatch, &steps).map_err(|failure| failure.to_string());
+        let [x, y, z] = at;
+        let steps = steps.into_iter().enumerate();
+        Ok(Self {
+            steps: steps.map(|(index, step)| SampleStep { index, section: None, step }).collect(),
+            title: format!("invocation {x},{y},{z}, recorded"),
+            words: None,
+            rules: None,
+            accesses,
+        })
+    }
+}
+
+/// The steps of a sample or an invocation, or why there are none.
+pub type Steps = Result<Arc<Walk>, String>;
+
+/// What is executed.
+enum Subject {
+    Sample(Arc<Dispatch>),
+    Compute(Arc<Compute>),
+}
 
 struct Task {
     key: StepKey,
-    dispatch: Arc<Dispatch>,
+    subject: Subject,
 }
 
 #[derive(Default)]
@@ -79,18 +130,29 @@ impl Stepper {
     }
 
     /// The steps of the selected sample, once they are there; asks for them when they are not. `None` without a sample.
-    pub fn steps(&self, session: &Session) -> Option<Option<(StepKey, Steps)>> {
+    ///
+    /// Of a compute dispatch, those of `invocation`; without one, of the invocation that has the sample's place for its number.
+    pub fn steps(&self, session: &Session, invocation: Option<[u32; 3]>) -> Option<Option<(StepKey, Steps)>> {
         let (shown, sample) = (session.shown()?, session.sample()?);
+        let (subject, invocation) = match &shown.compute {
+            Some(compute) => {
+                let at = invocation.unwrap_or_else(|| navigate::position(sample, shown.dispatch.grid));
+                (Subject::Compute(compute.clone()), Some(at))
+            }
+            None => (Subject::Sample(shown.dispatch.clone()), None),
+        };
+        // A compute dispatch follows none.
         let profile = match session.profile() {
-            Ok(profile) => profile,
-            Err(_) => return None,
+            Err(_) if invocation.is_some() => Profile::EXACT,
+            profile => profile.ok()?,
         };
         // Other paths have no shader: what is of interest beside them is the emulated path's.
-        let path = match session.choice().path {
+        let path = match session.path() {
+            ReplayPath::Recorded => ReplayPath::Recorded,
             ReplayPath::AsSubmitted => ReplayPath::AsSubmitted,
             _ => ReplayPath::Emulated,
         };
-        let key = StepKey { shown: shown.serial, sample, path, profile };
+        let key = StepKey { shown: shown.serial, sample, invocation, path, profile };
         let mut state = self.shared.lock();
         if let Some((done, steps)) = &state.done
             && *done == key
@@ -99,7 +161,7 @@ impl Stepper {
         }
         let asked = state.task.as_ref().is_some_and(|task| task.key == key) || state.running.as_ref() == Some(&key);
         if !asked {
-            state.task = Some(Task { key, dispatch: shown.dispatch.clone() });
+            state.task = Some(Task { key, subject });
             self.shared.changed.notify_all();
         }
         Some(None)
@@ -126,7 +188,7 @@ impl Drop for Stepper {
 
 fn work(shared: &Shared, wake: &Wake) {
     loop {
-        let Task { key, dispatch } = {
+        let Task { key, subject } = {
             let mut state = shared.lock();
             loop {
                 if state.quit {
@@ -139,7 +201,12 @@ fn work(shared: &Shared, wake: &Wake) {
                 state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         };
-        let steps = trace_sample(&dispatch, key.path, &key.profile, key.sample);
+        let steps = match &subject {
+            Subject::Sample(dispatch) => {
+                trace_sample(dispatch, key.path, &key.profile, key.sample).map(Walk::of_sample)
+            }
+            Subject::Compute(compute) => Walk::of_invocation(&compute.dispatch, key.invocation.unwrap_or_default()),
+        };
         let mut state = shared.lock();
         state.running = None;
         state.done = Some((key, steps.map(Arc::new).map_err(|failure| failure.to_string())));
@@ -150,14 +217,14 @@ fn work(shared: &Shared, wake: &Wake) {
 
 /// Numbers of the steps that pass a filter, in their order.
 #[must_use]
-pub fn passing(trace: &SampleTrace, filter: &StepFilter) -> Vec<usize> {
-    filter.apply(&trace.steps).map(|s| s.index).collect()
+pub fn passing(steps: &[SampleStep], filter: &StepFilter) -> Vec<usize> {
+    filter.apply(steps).map(|s| s.index).collect()
 }
 
 /// The step that gave an id its value, as it is seen from a step: the last one before it.
 #[must_use]
-pub fn origin(trace: &SampleTrace, from: usize, id: u32) -> Option<usize> {
-    trace.steps.get(..from)?.iter().rposition(|s| s.step.result == Some(id))
+pub fn origin(steps: &[SampleStep], from: usize, id: u32) -> Option<usize> {
+    steps.get(..from)?.iter().rposition(|s| s.step.result == Some(id))
 }
 
 #[cfg(test)]
@@ -170,7 +237,7 @@ mod tests {
         let dispatch = capture_format::open(case.as_ref()).expect("it ships").dispatch(0).expect("it is whole");
         let trace = trace_sample(&dispatch, ReplayPath::Emulated, &Profile::GFX1035, 0).expect("it is modelled");
         let rounding = StepFilter { opcode: Some("RoundEven".to_owned()), ..StepFilter::default() };
-        let rounding = passing(&trace, &rounding);
+        let rounding = passing(&trace.steps, &rounding);
         let tie = rounding
             .iter()
             .copied()
@@ -178,10 +245,10 @@ mod tests {
             .expect("641.5 is rounded");
         // The last operand is what is rounded; it came of a product with 256.
         let operand = trace.steps[tie].step.operands.last().and_then(|o| o.id).expect("an id");
-        let from = origin(&trace, tie, operand).expect("it was computed");
+        let from = origin(&trace.steps, tie, operand).expect("it was computed");
         assert!(from < tie);
         assert_eq!(trace.steps[from].step.opcode, "OpFMul");
         assert_eq!(trace.steps[from].step.result, Some(operand));
-        assert_eq!(origin(&trace, 0, operand), None);
+        assert_eq!(origin(&trace.steps, 0, operand), None);
     }
 }

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use capture_format::{Dispatch, Op, Source, find_traces, open};
+use capture_format::{ComputeDispatch, Dispatch, DispatchKind, Op, Recorded, Source, find_traces, open};
 use replayer::{
     batch::{ExecutorKind, open_executor},
     execute::{ExecuteError, Executor},
@@ -23,6 +23,7 @@ use replayer::{
 use super::{
     causes::{self, Causes, Sides},
     choice::{Choice, ExecutorChoice},
+    compute::{self, Compute},
     edits::Edits,
     evaluate::{self, Progress},
     outcome::{Outcome, Sizes, Summary, number_of},
@@ -32,6 +33,9 @@ use super::{
 
 /// How often open files are looked at.
 const WATCHED_EVERY: Duration = Duration::from_secs(1);
+
+/// Dispatches of more samples are not evaluated for the list alone: the user asks for them by selecting them.
+pub const LISTED_SAMPLES: u64 = 1 << 22;
 
 /// Time for one slab, after which its evaluation is a timeout.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -61,16 +65,30 @@ pub struct ResultKey {
 pub struct Head {
     /// Its name.
     pub name: String,
-    /// The instruction and the grid, or why the record can't be read.
-    pub about: Result<(Op, [u32; 3]), String>,
+    /// What it is, or why the record can't be read.
+    pub about: Result<About, String>,
 }
 
-/// A dispatch that was read, with the spread of its oracle's values.
-pub struct Loaded {
-    /// The dispatch as recorded.
-    pub dispatch: Arc<Dispatch>,
-    /// The spread of the oracle's values.
-    pub stats: Option<Arc<Stats>>,
+/// What a dispatch is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// Samples: the instruction and the grid.
+    Sample(Op, [u32; 3]),
+    /// A compute dispatch of an emulator.
+    Compute,
+}
+
+/// A dispatch that was read.
+pub enum Loaded {
+    /// A sample dispatch.
+    Sample {
+        /// As recorded.
+        dispatch: Arc<Dispatch>,
+        /// The spread of the oracle's values.
+        stats: Option<Arc<Stats>>,
+    },
+    /// A compute dispatch.
+    Compute(Arc<Compute>),
 }
 
 /// An opened trace.
@@ -100,8 +118,10 @@ pub enum Report {
     Loaded(DispatchId, Loaded),
     /// A dispatch can't be read.
     Unreadable(DispatchId, String),
-    /// An evaluation ended. `words` are left out of those that only the list asked for.
-    Evaluated(ResultKey, Box<Outcome>),
+    /// An evaluation that the user waits for ended: one outcome, of a compute dispatch one for each output.
+    Evaluated(ResultKey, Vec<Arc<Outcome>>),
+    /// A dispatch is too large to be evaluated for the list alone.
+    TooLarge(DispatchId),
     /// An evaluation ended for the list.
     Summarised(ResultKey, Summary),
     /// The causes of a result were looked for; `None` when the search was given up.
@@ -550,15 +570,16 @@ impl Evaluator {
     }
 
     fn evaluate(&mut self, key: &ResultKey, source: &Source, keep: bool, progress: &Progress) {
-        let loaded = match source.dispatch(key.id.index) {
-            Ok(dispatch) => Arc::new(dispatch),
+        let loaded = match source.recorded(key.id.index) {
+            Ok(Recorded::Sample(dispatch)) => Arc::new(dispatch),
+            Ok(Recorded::Compute(dispatch)) => return self.evaluate_compute(key, dispatch, keep, progress),
             Err(error) => return self.report(Report::Unreadable(key.id, error.to_string())),
         };
         if keep {
             let number = number_of(&loaded);
             let expected = loaded.expected.as_ref();
             let stats = expected.map(|e| Arc::new(Stats::of_results(&e.words, e.measured.as_deref(), number)));
-            self.report(Report::Loaded(key.id, Loaded { dispatch: loaded.clone(), stats }));
+            self.report(Report::Loaded(key.id, Loaded::Sample { dispatch: loaded.clone(), stats }));
         }
         let dispatch = if key.edits.is_empty() { loaded } else { Arc::new(key.edits.apply(&loaded)) };
         let samples = dispatch.sample_count();
@@ -584,7 +605,7 @@ impl Evaluator {
         };
         match outcome {
             None => {}
-            Some(outcome) if keep => self.report(Report::Evaluated(key.clone(), Box::new(outcome))),
+            Some(outcome) if keep => self.report(Report::Evaluated(key.clone(), vec![Arc::new(outcome)])),
             Some(mut outcome) => {
                 if let (1..=causes::LISTED, Some(words), Ok(profile)) =
                     (outcome.summary.mismatched, &outcome.words, choice.profile.resolve(source.oracle()))
@@ -596,6 +617,23 @@ impl Evaluator {
                 }
                 self.report(Report::Summarised(key.clone(), outcome.summary));
             }
+        }
+    }
+
+    fn evaluate_compute(&mut self, key: &ResultKey, dispatch: ComputeDispatch, keep: bool, progress: &Progress) {
+        let compute = Arc::new(Compute::new(dispatch));
+        if keep {
+            self.report(Report::Loaded(key.id, Loaded::Compute(compute.clone())));
+        } else if compute.sample_count() > LISTED_SAMPLES {
+            return self.report(Report::TooLarge(key.id));
+        }
+        let executor = self.executor(&key.choice.executor);
+        let Some(outcomes) = compute::run(&compute, executor, progress) else { return };
+        let outcomes: Vec<_> = outcomes.into_iter().map(Arc::new).collect();
+        if keep {
+            self.report(Report::Evaluated(key.clone(), outcomes));
+        } else {
+            self.report(Report::Summarised(key.clone(), Summary::total(&outcomes)));
         }
     }
 
@@ -636,12 +674,21 @@ fn heads(source: &Source) -> Vec<Head> {
             .enumerate()
             .map(|(index, name)| Head {
                 name: name.to_owned(),
-                about: reader.dispatch_head(index).map(|head| (head.op, head.grid)).map_err(|error| error.to_string()),
+                about: match reader.kind(index) {
+                    Some(DispatchKind::Compute) => Ok(About::Compute),
+                    _ => {
+                        let head = reader.dispatch_head(index);
+                        head.map(|head| About::Sample(head.op, head.grid)).map_err(|error| error.to_string())
+                    }
+                },
             })
             .collect(),
         Source::Case(_) => (0..source.len())
-            .map(|index| match source.dispatch(index) {
-                Ok(dispatch) => Head { about: Ok((dispatch.op, dispatch.grid)), name: dispatch.name },
+            .map(|index| match source.recorded(index) {
+                Ok(Recorded::Sample(dispatch)) => {
+                    Head { about: Ok(About::Sample(dispatch.op, dispatch.grid)), name: dispatch.name }
+                }
+                Ok(Recorded::Compute(dispatch)) => Head { about: Ok(About::Compute), name: dispatch.name },
                 Err(error) => Head { name: format!("#{index}"), about: Err(error.to_string()) },
             })
             .collect(),

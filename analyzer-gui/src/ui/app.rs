@@ -28,9 +28,9 @@ use crate::{
         export, fields,
         goto::{Goto, parse_sample},
         navigate::{self, Layout, Order, Step},
-        outcome::Outcome,
+        outcome::{Outcome, Verdict},
         raster::Channels,
-        session::Session,
+        session::{Session, Shown},
         settings::Settings,
         worker::Wake,
     },
@@ -124,6 +124,9 @@ impl AnalyzerApp {
         let mut session = Session::new(choice, wake.clone())?;
         for path in &args.traces {
             session.open(path.clone());
+        }
+        if let Some(output) = args.output {
+            session.expect_output(output);
         }
         if let Some(goto) = &args.goto {
             session.goto(goto.clone());
@@ -262,8 +265,8 @@ impl AnalyzerApp {
                 }
             }
         }
-        if let Some(shown) = self.session.shown() {
-            self.view.follow(shown);
+        if self.session.shown().is_some() {
+            self.view.follow(&self.session);
             if let Some(args) = self.pending_view.take() {
                 self.view.channels = args.channels;
                 self.view.range = args.range.unwrap_or(self.view.range);
@@ -477,11 +480,15 @@ impl AnalyzerApp {
         let mut words = vec!["analyzer-gui".to_owned(), path.display().to_string()];
         let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
         add("--goto", place.to_string());
-        add("--path", choice.path.to_string());
+        if shown.compute.is_none() {
+            add("--path", choice.path.to_string());
+        } else if self.session.output() != 0 {
+            add("--output", self.session.output().to_string());
+        }
         if let ProfileChoice::Named(name) = &choice.profile {
             add("--profile", name.clone());
         }
-        if choice.path.needs_executor() && choice.executor != ExecutorChoice::Auto {
+        if self.session.path().needs_executor() && choice.executor != ExecutorChoice::Auto {
             add("--executor", choice.executor.to_string());
         }
         add("--metric", self.settings.metric.to_possible_value()?.get_name().to_owned());
@@ -503,7 +510,7 @@ impl AnalyzerApp {
             add("--texture", self.view.texture_at.map(|n| n.to_string()).join(","));
         }
         let in_front = self.tree.active_tiles();
-        for pane in [Pane::Difference, Pane::Spirv] {
+        for pane in [Pane::Difference, Pane::Spirv, Pane::Steps] {
             if self.tree.tiles.find_pane(&pane).is_some_and(|id| in_front.contains(&id)) {
                 add("--show", pane.to_possible_value()?.get_name().to_owned());
             }
@@ -560,7 +567,9 @@ impl AnalyzerApp {
                 {
                     reload = Some((at, path.clone()));
                 }
-                let colour = if message.is_error { ui.visuals().error_fg_color } else { ui.visuals().text_color() };
+                let visuals = ui.visuals();
+                let error = theme::verdict(Some(Verdict::Mismatch), visuals);
+                let colour = if message.is_error { error } else { visuals.text_color() };
                 ui.colored_label(colour, &message.text);
             });
         }
@@ -667,7 +676,7 @@ impl AnalyzerApp {
             };
             let at = navigate::position(index, shown.dispatch.grid);
             let outcome = self.session.outcome().map(|(outcome, _)| outcome.as_ref());
-            let line = egui::RichText::new(values_line(&shown.dispatch, outcome, at, index)).monospace();
+            let line = egui::RichText::new(values_line(shown, outcome, at, index)).monospace();
             // One line whatever is under the pointer, so that nothing moves.
             ui.add(egui::Label::new(line).truncate());
         });
@@ -773,9 +782,9 @@ fn quoted(text: &str) -> String {
 }
 
 /// Got and expected of a sample in a line.
-fn values_line(dispatch: &capture_format::Dispatch, outcome: Option<&Outcome>, at: [u32; 3], index: usize) -> String {
+fn values_line(shown: &Shown, outcome: Option<&Outcome>, at: [u32; 3], index: usize) -> String {
     use crate::model::number::{decimal, ulp, word};
-    let number = crate::model::outcome::number_of(dispatch);
+    let (dispatch, number) = (&shown.dispatch, shown.number);
     let [x, y, z] = at;
     let mut text = format!("{x},{y},{z}");
     let got = outcome.and_then(|outcome| outcome.got(index));

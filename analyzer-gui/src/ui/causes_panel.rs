@@ -53,14 +53,15 @@ pub fn causes_ui(ui: &mut Ui, session: &mut Session, requests: &mut Vec<Request>
 
 /// The causes; `group` is the selected sample's, `stepped` the one whose samples are stepped through.
 fn found_ui(ui: &mut Ui, causes: &Causes, group: Option<usize>, stepped: usize, requests: &mut Vec<Request>) {
-    ui.add(egui::Label::new(egui::RichText::new("Click one to step through its samples (N, P).").weak()).truncate());
+    ui.weak("Click one to step through its samples (N, P).");
     let all: usize = causes.groups().map(|(_, samples)| samples).sum();
     for (n, (label, samples)) in causes.groups().enumerate() {
         ui.horizontal(|ui| {
             let (swatch, _) = ui.allocate_exact_size(egui::vec2(12.0, 12.0), egui::Sense::hover());
             ui.painter().rect_filled(swatch, 1.0, colour::cause(Some(n)));
             let text = format!("{}  {label}", grouped(samples as u64));
-            let button = egui::Button::selectable(n == stepped && group == Some(n), text).truncate();
+            // Causes that begin alike are told apart by their ends, so nothing is cut off.
+            let button = egui::Button::selectable(n == stepped && group == Some(n), text).wrap();
             let found = &causes.explanation().groups[n];
             let response = ui.add(button).on_hover_ui(|ui| {
                 ui.set_max_width(420.0);

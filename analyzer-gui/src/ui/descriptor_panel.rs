@@ -4,7 +4,7 @@ use capture_format::{Dispatch, Shown};
 use egui::{RichText, ScrollArea, Ui};
 use replayer::rules::Profile;
 
-use super::{export_window::What, panes::Request, theme};
+use super::{bindings_panel, export_window::What, panes::Request, theme};
 use crate::model::{
     edits::{Descriptor, Edits},
     fields::{self, FieldRow},
@@ -33,6 +33,9 @@ pub fn descriptors_ui(ui: &mut Ui, session: &mut Session, panel: &mut Descriptor
         ui.weak("Select a dispatch to see its descriptors.");
         return;
     };
+    if let Some(compute) = &shown.compute {
+        return bindings_panel::bindings_ui(ui, compute, &mut panel.filter, requests);
+    }
     let (dispatch, edits) = (shown.recorded.clone(), session.edits());
     let profile = session.profile().ok();
     ui.horizontal_wrapped(|ui| {
@@ -146,7 +149,8 @@ fn row_ui(ui: &mut Ui, row: &FieldRow, profile: Option<&Profile>, n: usize) -> O
         ui.painter().rect_filled(rect, 0.0, ui.visuals().faint_bg_color);
     }
     let name_width = (width * 0.37).clamp(104.0, 196.0);
-    let bits_width = 76.0;
+    // A narrow panel has no room for the bits; they are in the text under the pointer as well.
+    let bits_width = if width < name_width + 76.0 + 80.0 { 0.0 } else { 76.0 };
     let revert_width = if row.is_changed() { 54.0 } else { 0.0 };
     let control_width = (width - name_width - bits_width - revert_width).clamp(60.0, 156.0);
     let mut at = rect.min;
@@ -171,9 +175,11 @@ fn row_ui(ui: &mut Ui, row: &FieldRow, profile: Option<&Profile>, n: usize) -> O
     cell(ui, name_width, &mut |ui| {
         ui.add(egui::Label::new(name.clone()).truncate()).on_hover_ui(|ui| meaning_ui(ui, row, profile));
     });
-    cell(ui, bits_width, &mut |ui| {
-        ui.add(egui::Label::new(small(&row.field.bits_text()).size(10.0).weak()).truncate());
-    });
+    if bits_width > 0.0 {
+        cell(ui, bits_width, &mut |ui| {
+            ui.add(egui::Label::new(small(&row.field.bits_text()).size(10.0).weak()).truncate());
+        });
+    }
     cell(ui, control_width, &mut |ui| {
         if let Some(value) = control_ui(ui, row) {
             change = Some(Change::Set(value));

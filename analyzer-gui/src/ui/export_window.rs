@@ -192,6 +192,16 @@ fn job(
             let outcome = outcome.ok_or(no_result)?;
             file(Box::new(move |path, stop| export::csv(&outcome, path, stop)))
         }
+        What::Case if shown.compute.is_some() => {
+            let compute = shown.compute.clone();
+            Box::new(move |_| {
+                let recorded = compute.map(|compute| compute.dispatch.clone())?;
+                Some(export::compute_case(&recorded, &oracle, &path).map_err(|error| error.to_string()))
+            })
+        }
+        What::SampleCase if shown.compute.is_some() => {
+            return Err(ExportError::Nothing("a compute dispatch is written as a whole, not a sample of it"));
+        }
         What::Case => {
             Box::new(move |_| Some(export::case(&dispatch, &oracle, changed, &path).map_err(|error| error.to_string())))
         }

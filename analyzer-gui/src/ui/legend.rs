@@ -125,7 +125,8 @@ fn causes(painter: &Painter, picture: &Picture, rect: Rect) {
         return;
     }
     lines.truncate(room);
-    let most = (rect.width() * 0.55).max(150.0) - 34.0;
+    // Causes that begin alike are told apart by their ends.
+    let most = (rect.width() - 12.0).max(150.0) - 34.0;
     let galleys: Vec<_> = lines
         .into_iter()
         .map(|(fill, text)| {

@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod bench;
+pub mod bindings_panel;
 pub mod causes_panel;
 pub mod descriptor_panel;
 pub mod dialogs;

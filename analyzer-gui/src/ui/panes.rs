@@ -2,6 +2,7 @@
 
 use egui::{Ui, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, Tile, TileId, Tiles, Tree, UiResponse};
+use replayer::recorded::Tap;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -158,11 +159,16 @@ pub enum Request {
 }
 
 impl Panes<'_> {
+    /// The text on a tile's tab.
+    fn title(&self, pane: Pane) -> &'static str {
+        if pane == Pane::Descriptors && self.session.is_compute() { "Bindings" } else { pane.title() }
+    }
+
     /// Draws a tile over all of the room that is left.
     pub fn maximised_ui(&mut self, ui: &mut Ui, pane: Pane) {
         ui.horizontal(|ui| {
             ui.add_space(4.0);
-            ui.strong(pane.title());
+            ui.strong(self.title(pane));
             if ui.button("Back to all tiles").on_hover_text("Gives the room back (M)").clicked() {
                 self.requests.push(Request::Maximise(pane));
             }
@@ -180,7 +186,9 @@ impl Panes<'_> {
             Pane::Descriptors => framed(ui, |ui| {
                 descriptor_panel::descriptors_ui(ui, self.session, self.descriptors, self.requests);
             }),
-            Pane::Sample => framed(ui, |ui| sample_panel::sample_ui(ui, self.session, self.view, self.requests)),
+            Pane::Sample => framed(ui, |ui| {
+                sample_panel::sample_ui(ui, self.session, self.view, self.steps, self.requests);
+            }),
             Pane::Causes => framed(ui, |ui| causes_panel::causes_ui(ui, self.session, self.requests)),
             Pane::Spirv => framed(ui, |ui| spirv_panel::spirv_ui(ui, self.session, self.spirv)),
             Pane::Steps => framed(ui, |ui| step_panel::steps_ui(ui, self.session, self.steps)),
@@ -198,7 +206,7 @@ impl Behavior<Pane> for Panes<'_> {
     }
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
-        pane.title().into()
+        self.title(*pane).into()
     }
 
     fn on_tab_button(&mut self, tiles: &mut Tiles<Pane>, tile: TileId, button: egui::Response) -> egui::Response {
@@ -312,6 +320,27 @@ impl Panes<'_> {
         }
     }
 
+    /// Marks of the texels that the invocation of a compute dispatch reads of the image that is shown.
+    fn access_marks(&self, level: u32, slice: u32) -> Vec<Mark> {
+        let compute = self.session.shown().and_then(|shown| shown.compute.as_ref());
+        let input = compute.and_then(|compute| compute.inputs.get(self.session.input()));
+        let Some((input, Some((_, Ok(walk))))) = input.zip(self.steps.steps(self.session)) else { return Vec::new() };
+        let Ok(accesses) = &walk.accesses else { return Vec::new() };
+        let colour = egui::Color32::from_rgb(120, 235, 140);
+        let place = |tap: &Tap| {
+            let axis = |n: usize| tap.coordinates.get(n).map_or(Some(0), |&at| u32::try_from(at).ok());
+            Some(([axis(0)?, axis(1)?], axis(2)?))
+        };
+        let mut marks: Vec<Mark> = Vec::new();
+        for tap in accesses.iter().filter(|tap| tap.binding == input.binding && tap.inside && tap.level == level) {
+            let Some((texel, at)) = place(tap) else { continue };
+            if at == slice && marks.iter().all(|mark| mark.texel != texel) {
+                marks.push(Mark { texel, colour, texts: Vec::new() });
+            }
+        }
+        marks
+    }
+
     fn texture_ui(&mut self, ui: &mut Ui) {
         let levels = self
             .session
@@ -322,15 +351,16 @@ impl Panes<'_> {
             let at = &mut self.view.texture_at;
             at[0] = at[0].min(levels - 1);
             at[1] = at[1].min(slices.saturating_sub(1));
-            texture_bar_ui(ui, self.view, levels, slices);
+            texture_bar_ui(ui, self.session, self.view, levels, slices);
         }
         let [level, slice] = self.view.texture_at;
         let picture = self.view.texture_picture(self.session, self.settings.overlay);
-        let marks = self
-            .session
-            .sample_view()
-            .map(|view| tap_marks(&view.info.taps, view.info.quantised, level, slice))
-            .unwrap_or_default();
+        let marks = if self.session.is_compute() {
+            self.access_marks(level, slice)
+        } else {
+            let view = self.session.sample_view();
+            view.map(|view| tap_marks(&view.info.taps, view.info.quantised, level, slice)).unwrap_or_default()
+        };
         let view = ImageView {
             name: "Source texture image",
             picture,
@@ -351,10 +381,25 @@ impl Panes<'_> {
 }
 
 /// Level, slice, channels and range of the texture.
-fn texture_bar_ui(ui: &mut Ui, view: &mut ViewState, levels: u32, slices: u32) {
+fn texture_bar_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, levels: u32, slices: u32) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.add_space(4.0);
+        if let Some(compute) = session.shown().and_then(|shown| shown.compute.clone()) {
+            let mut input = session.input();
+            egui::ComboBox::from_id_salt("input image")
+                .selected_text(compute.inputs.get(input).map_or("", |input| input.name.as_str()))
+                .width(110.0)
+                .truncate()
+                .show_ui(ui, |ui| {
+                    for (n, image) in compute.inputs.iter().enumerate() {
+                        ui.selectable_value(&mut input, n, &image.name);
+                    }
+                })
+                .response
+                .accessible_name("Bound image");
+            session.choose_input(input);
+        }
         let at = &mut view.texture_at;
         if levels > 1 {
             ui.label("level");

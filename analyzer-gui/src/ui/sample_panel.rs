@@ -5,10 +5,11 @@ use egui::{Grid, RichText, ScrollArea, Ui};
 
 use replayer::{explain::render_sample, rules::SubtexelBits};
 
-use super::{export_window::What, panes::Request, theme, view_state::ViewState};
+use super::{export_window::What, panes::Request, step_panel::StepPanel, theme, view_state::ViewState};
 use crate::model::{
     causes::Known,
     compare::Number,
+    compute::Compute,
     navigate::Layout,
     number::{decimal, hex_float, short_weight, ulp, value, weight, word},
     outcome::Verdict,
@@ -17,7 +18,13 @@ use crate::model::{
 };
 
 /// Draws the panel.
-pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, requests: &mut Vec<Request>) {
+pub fn sample_ui(
+    ui: &mut Ui,
+    session: &mut Session,
+    view: &mut ViewState,
+    steps: &StepPanel,
+    requests: &mut Vec<Request>,
+) {
     let Some(sample) = session.sample_view().cloned() else {
         ui.weak("Click a sample in an image, or press N for the next one that differs.");
         return;
@@ -31,6 +38,14 @@ pub fn sample_ui(ui: &mut Ui, session: &mut Session, view: &mut ViewState, reque
         ui.spacing_mut().interact_size.y = 15.0;
         let has_room = ui.available_width() > 1080.0;
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+        if let Some(compute) = session.shown().and_then(|shown| shown.compute.clone()) {
+            ui.horizontal_top(|ui| {
+                ui.vertical(|ui| values_ui(ui, &sample.info));
+                ui.add_space(8.0);
+                ui.vertical(|ui| accesses_ui(ui, session, &compute, steps));
+            });
+            return;
+        }
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| values_ui(ui, &sample.info));
             ui.add_space(8.0);
@@ -76,7 +91,7 @@ fn header_ui(ui: &mut Ui, session: &Session, view: &mut ViewState, sample: &Samp
                 view.texture_viewport.close_up([x, y]);
             }
         }
-        if ui.button("Export sample as case…").clicked() {
+        if !session.is_compute() && ui.button("Export sample as case…").clicked() {
             requests.push(Request::Export(What::SampleCase));
         }
         if let Known::Found(causes) = session.causes()
@@ -146,6 +161,68 @@ fn word_ui(ui: &mut Ui, bits: Option<u32>, missing: &str, number: Number, colour
         ui.label(if let Some(colour) = colour { text.color(colour) } else { text });
     }
 }
+
+/// The texels that an invocation of a compute dispatch reads and writes.
+fn accesses_ui(ui: &mut Ui, session: &Session, compute: &Compute, steps: &StepPanel) {
+    let Some(Some((key, walk))) = steps.steps(session) else {
+        ui.horizontal(|ui| {
+            ui.spinner();
+            ui.weak("executing…");
+        });
+        return;
+    };
+    let [x, y, z] = key.invocation.unwrap_or_default();
+    ui.strong(format!("Texels of invocation {x},{y},{z}")).on_hover_text(
+        "What it reads and writes, in its order. Another invocation can be chosen under “Shader steps”.",
+    );
+    let accesses = match walk.as_ref().map(|walk| walk.accesses.as_ref()) {
+        Ok(Ok(accesses)) => accesses,
+        Err(reason) | Ok(Err(reason)) => {
+            ui.label(reason);
+            ui.weak("Another invocation can be chosen under “Shader steps”.");
+            return;
+        }
+    };
+    if accesses.is_empty() {
+        ui.weak("None: it accesses no image.");
+        return;
+    }
+    let levels = accesses.iter().any(|tap| tap.level != 0);
+    Grid::new("accesses").num_columns(6).striped(true).spacing([9.0, 2.0]).show(ui, |ui| {
+        for head in
+            ["", "binding", "level", "texel", "word", "x y z w"].iter().filter(|head| levels || **head != "level")
+        {
+            ui.label(RichText::new(*head).weak().small());
+        }
+        ui.end_row();
+        for tap in accesses.iter().take(MOST_ACCESSES) {
+            ui.weak(if tap.write { "writes" } else { "reads" });
+            ui.label(mono(compute.dispatch.bindings.get(tap.binding).map_or(String::new(), ToString::to_string)));
+            if levels {
+                ui.label(mono(tap.level.to_string()));
+            }
+            let place: Vec<String> = tap.coordinates.iter().map(ToString::to_string).collect();
+            ui.label(mono(place.join(",")));
+            ui.label(mono(word(tap.word)));
+            let values = match (tap.inside, tap.channels) {
+                (false, _) => "outside the image".to_owned(),
+                (true, None) => String::new(),
+                (true, Some((channels, there))) => {
+                    let there = (0..4).filter(|c| there >> c & 1 == 1);
+                    there.map(|c| decimal(channels[c], Number::Float)).collect::<Vec<_>>().join(" ")
+                }
+            };
+            ui.label(mono(values));
+            ui.end_row();
+        }
+    });
+    if accesses.len() > MOST_ACCESSES {
+        ui.weak(format!("and {} more", accesses.len() - MOST_ACCESSES));
+    }
+}
+
+/// Accesses that are listed.
+const MOST_ACCESSES: usize = 256;
 
 fn operands_ui(ui: &mut Ui, info: &SampleInfo) {
     ui.strong("Operands");

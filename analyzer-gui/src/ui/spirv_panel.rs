@@ -20,26 +20,35 @@ pub fn spirv_ui(ui: &mut Ui, session: &mut Session, panel: &mut SpirvPanel) {
             return;
         }
     };
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.add(egui::TextEdit::singleline(&mut panel.filter).hint_text("filter lines").desired_width(130.0))
             .accessible_name("Filter SPIR-V");
         if ui.button("Copy module").clicked() {
             ui.ctx().copy_text(made.lines.join("\n"));
         }
-        ui.weak(format!("{} instructions, {} words", grouped(made.lines.len() as u64), grouped(made.words as u64)));
+        ui.weak(format!("{} instructions, {} words", grouped(made.instructions as u64), grouped(made.words as u64)));
     });
-    egui::CollapsingHeader::new("Specialization").default_open(true).show(ui, |ui| {
-        ScrollArea::vertical().id_salt("constants").max_height(240.0).auto_shrink([false, true]).show(ui, |ui| {
+    if made.constants.is_empty() {
+        ui.weak("No specialization constants.");
+    }
+    // The instructions keep most of the room.
+    let most = (ui.available_height() * 0.35).max(60.0);
+    let header = egui::CollapsingHeader::new("Specialization").default_open(true);
+    let constants = |ui: &mut Ui| {
+        ScrollArea::vertical().id_salt("constants").max_height(most).auto_shrink([false, true]).show(ui, |ui| {
             Grid::new("constants").num_columns(3).striped(true).spacing([12.0, 2.0]).show(ui, |ui| {
                 for constant in &made.constants {
                     ui.label(RichText::new(constant.id.to_string()).monospace().weak());
-                    ui.label(RichText::new(constant.name).monospace());
+                    ui.label(RichText::new(&constant.name).monospace());
                     ui.label(RichText::new(format!("{:#x} = {}", constant.value, constant.value)).monospace());
                     ui.end_row();
                 }
             });
         });
-    });
+    };
+    if !made.constants.is_empty() {
+        header.show(ui, constants);
+    }
     ui.separator();
     let filter = panel.filter.trim();
     let lines: Vec<(usize, &str)> = made
@@ -51,6 +60,8 @@ pub fn spirv_ui(ui: &mut Ui, session: &mut Session, panel: &mut SpirvPanel) {
         .collect();
     let height = ui.text_style_height(&egui::TextStyle::Monospace);
     ScrollArea::both().id_salt("instructions").auto_shrink(false).show_rows(ui, height, lines.len(), |ui, range| {
+        // Rows are as high as the area counts with, so that the last ones can be scrolled to.
+        ui.spacing_mut().interact_size.y = height;
         for (n, line) in &lines[range] {
             ui.horizontal(|ui| {
                 ui.label(RichText::new(format!("{:>5}", n + 1)).monospace().weak());

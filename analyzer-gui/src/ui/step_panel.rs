@@ -1,4 +1,4 @@
-//! The selected sample's way through the shader, forward and back.
+//! The way of the selected sample or invocation through the shader, forward and back.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use egui::{Grid, Key, RichText, ScrollArea, Ui};
 use replayer::{
     emulated::section::Section,
     execute::embedded::{Operand, Value},
-    step::{SampleStep, SampleTrace, StepFilter, operands_text, result_text},
+    step::{SampleStep, StepFilter, operands_text, result_text},
 };
 
 use crate::model::{
     number::word,
     session::Session,
-    step::{StepKey, Stepper, origin, passing},
+    step::{StepKey, Stepper, Steps, Walk, origin, passing},
     worker::Wake,
 };
 
@@ -24,6 +24,8 @@ pub struct StepPanel {
     /// Only opcodes or names that hold this.
     filter: String,
     section: Option<Section>,
+    /// The invocation of a compute dispatch that is followed instead of the one with the sample's place: of which sample.
+    invocation: Option<(u64, usize, [u32; 3])>,
     /// Whether the list is to show the step that is looked at.
     reveal: bool,
     /// The steps that pass, for what they were made of.
@@ -54,6 +56,7 @@ impl StepPanel {
             current: 0,
             filter: String::new(),
             section: None,
+            invocation: None,
             reveal: false,
             passing: None,
         })
@@ -63,6 +66,13 @@ impl StepPanel {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.stepper.is_idle()
+    }
+
+    /// The steps of what is selected, once they are there; see [`Stepper::steps`].
+    pub fn steps(&self, session: &Session) -> Option<Option<(StepKey, Steps)>> {
+        let selected = session.shown().map(|shown| shown.serial).zip(session.sample());
+        let invocation = self.invocation.filter(|(serial, sample, _)| Some((*serial, *sample)) == selected);
+        self.stepper.steps(session, invocation.map(|(.., at)| at))
     }
 
     /// Number of the step that is looked at.
@@ -83,7 +93,7 @@ impl StepPanel {
         self.reveal = true;
     }
 
-    fn shown(&mut self, key: &StepKey, trace: &SampleTrace) -> Arc<[usize]> {
+    fn shown(&mut self, key: &StepKey, trace: &Walk) -> Arc<[usize]> {
         let filter = self.filter.trim();
         if let Some((of, text, section, list)) = &self.passing
             && (of, text.as_str(), *section) == (key, filter, self.section)
@@ -98,10 +108,10 @@ impl StepPanel {
             ..StepFilter::default()
         };
         let list: Arc<[usize]> = if filter.is_empty() {
-            passing(trace, &by(None, None)).into()
+            passing(&trace.steps, &by(None, None)).into()
         } else {
-            let mut list = passing(trace, &by(Some(filter), None));
-            list.extend(passing(trace, &by(None, Some(filter))));
+            let mut list = passing(&trace.steps, &by(Some(filter), None));
+            list.extend(passing(&trace.steps, &by(None, Some(filter))));
             list.sort_unstable();
             list.dedup();
             list.into()
@@ -117,7 +127,11 @@ fn mono(text: impl Into<String>) -> RichText {
 
 /// Draws the panel.
 pub fn steps_ui(ui: &mut Ui, session: &Session, panel: &mut StepPanel) {
-    let (key, steps) = match panel.stepper.steps(session) {
+    let (key, steps) = match panel.steps(session) {
+        None if session.is_compute() => {
+            ui.weak("Click a sample in an image to step through an invocation of the shader.");
+            return;
+        }
         None => {
             ui.weak("Click a sample in an image to step through the shader that computes it.");
             return;
@@ -131,6 +145,9 @@ pub fn steps_ui(ui: &mut Ui, session: &Session, panel: &mut StepPanel) {
         }
         Some(Some(found)) => found,
     };
+    if let Some(at) = key.invocation {
+        invocation_ui(ui, panel, &key, at);
+    }
     let trace = match steps {
         Ok(trace) => trace,
         Err(reason) => {
@@ -156,7 +173,23 @@ pub fn steps_ui(ui: &mut Ui, session: &Session, panel: &mut StepPanel) {
     }
 }
 
-fn controls_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &SampleTrace, shown: &[usize]) -> Option<Go> {
+/// Which invocation of a compute dispatch is followed.
+fn invocation_ui(ui: &mut Ui, panel: &mut StepPanel, key: &StepKey, mut at: [u32; 3]) {
+    ui.horizontal_wrapped(|ui| {
+        ui.label("invocation").on_hover_text(
+            "GlobalInvocationId. Which invocation computes a sample is not recorded: it starts as the one that has the sample's place for its number.",
+        );
+        let mut changed = false;
+        for (axis, value) in ["x", "y", "z"].into_iter().zip(&mut at) {
+            changed |= ui.add(egui::DragValue::new(value)).accessible_name(format!("Invocation {axis}")).changed();
+        }
+        if changed {
+            panel.invocation = Some((key.shown, key.sample, at));
+        }
+    });
+}
+
+fn controls_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &Walk, shown: &[usize]) -> Option<Go> {
     let mut go = None;
     ui.horizontal_wrapped(|ui| {
         for (text, label, to) in [
@@ -174,38 +207,49 @@ fn controls_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &SampleTrace, shown: &
         if ui.add(egui::DragValue::new(&mut current).range(0..=last)).accessible_name("Step number").changed() {
             go = Some(Go::To(current));
         }
-        let [x, y, z] = trace.position;
-        ui.weak(format!("of {last}, sample {x},{y},{z}, {} ({})", trace.path, trace.profile));
+        ui.weak(format!("of {last}, {}", trace.title));
     });
     ui.horizontal_wrapped(|ui| {
-        let text = panel.section.map_or("all sections", Section::name);
-        egui::ComboBox::from_id_salt("section")
-            .height(600.0)
-            .selected_text(text)
-            .show_ui(ui, |ui| {
-                ui.selectable_value(&mut panel.section, None, "all sections");
-                let mut present: Vec<Section> = trace.steps.iter().filter_map(|s| s.section).collect();
-                present.sort_unstable();
-                present.dedup();
-                for section in present {
-                    ui.selectable_value(&mut panel.section, Some(section), section.name());
-                }
-            })
-            .response
-            .accessible_name("Section of steps");
+        // A recorded module has no sections.
+        if trace.rules.is_some() {
+            sections_ui(ui, panel, trace);
+        } else {
+            panel.section = None;
+        }
         let edit = egui::TextEdit::singleline(&mut panel.filter).hint_text("opcode, name or %id").desired_width(130.0);
         ui.add(edit).accessible_name("Filter steps");
         if shown.len() < trace.steps.len() {
             ui.weak(format!("{} of {} steps", shown.len(), trace.steps.len()));
         }
-        let [x, y, z, w] = trace.words.map(word);
-        ui.label(mono(format!("X {x} Y {y} Z {z} W {w}"))).on_hover_text("What the sample returns");
+        if let Some(words) = trace.words {
+            let [x, y, z, w] = words.map(word);
+            ui.label(mono(format!("X {x} Y {y} Z {z} W {w}"))).on_hover_text("What the sample returns");
+        }
     });
     go
 }
 
+/// The section that is looked at.
+fn sections_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &Walk) {
+    let text = panel.section.map_or("all sections", Section::name);
+    egui::ComboBox::from_id_salt("section")
+        .height(600.0)
+        .selected_text(text)
+        .show_ui(ui, |ui| {
+            ui.selectable_value(&mut panel.section, None, "all sections");
+            let mut present: Vec<Section> = trace.steps.iter().filter_map(|s| s.section).collect();
+            present.sort_unstable();
+            present.dedup();
+            for section in present {
+                ui.selectable_value(&mut panel.section, Some(section), section.name());
+            }
+        })
+        .response
+        .accessible_name("Section of steps");
+}
+
 /// The step that is looked at: its operands with where they come from, and its result.
-fn step_ui(ui: &mut Ui, trace: &SampleTrace, s: &SampleStep) -> Option<Go> {
+fn step_ui(ui: &mut Ui, trace: &Walk, s: &SampleStep) -> Option<Go> {
     let mut go = None;
     let step = &s.step;
     ui.horizontal_wrapped(|ui| {
@@ -213,8 +257,8 @@ fn step_ui(ui: &mut Ui, trace: &SampleTrace, s: &SampleStep) -> Option<Go> {
         match s.section {
             Some(Section::Rule(rule)) => {
                 let hover = rule.doc().join(" ");
-                ui.label(format!("rule {} = {}", rule.name(), trace.rules.value_name(rule)))
-                    .on_hover_text(hover.trim());
+                let value = trace.rules.map_or("", |rules| rules.value_name(rule));
+                ui.label(format!("rule {} = {value}", rule.name())).on_hover_text(hover.trim());
             }
             Some(Section::Stage(stage)) => {
                 ui.label(stage.name()).on_hover_text(stage.doc());
@@ -243,14 +287,14 @@ fn step_ui(ui: &mut Ui, trace: &SampleTrace, s: &SampleStep) -> Option<Go> {
     go
 }
 
-fn operand_ui(ui: &mut Ui, trace: &SampleTrace, at: usize, o: &Operand) -> Option<Go> {
+fn operand_ui(ui: &mut Ui, trace: &Walk, at: usize, o: &Operand) -> Option<Go> {
     let name = match (o.id, &o.name) {
         (Some(id), Some(name)) => format!("%{id} {name}"),
         (Some(id), None) => format!("%{id}"),
         _ => String::new(),
     };
     ui.label(mono(name));
-    let from = o.id.and_then(|id| origin(trace, at, id));
+    let from = o.id.and_then(|id| origin(&trace.steps, at, id));
     let mut go = None;
     match from {
         Some(from) => {
@@ -271,7 +315,7 @@ fn operand_ui(ui: &mut Ui, trace: &SampleTrace, at: usize, o: &Operand) -> Optio
     go
 }
 
-fn list_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &SampleTrace, shown: &[usize]) -> Option<Go> {
+fn list_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &Walk, shown: &[usize]) -> Option<Go> {
     let mut go = None;
     let height = ui.text_style_height(&egui::TextStyle::Monospace);
     let row = height + ui.spacing().item_spacing.y;
@@ -281,15 +325,20 @@ fn list_ui(ui: &mut Ui, panel: &mut StepPanel, trace: &SampleTrace, shown: &[usi
         area = area.vertical_scroll_offset((place as f32 * row - ui.available_height() / 2.0).max(0.0));
     }
     area.show_rows(ui, height, shown.len(), |ui, range| {
+        // Rows are as high as the area counts with, so that the last ones can be scrolled to.
+        (ui.spacing_mut().button_padding.y, ui.spacing_mut().interact_size.y) = (0.0, height);
+        let name = |n: usize| trace.steps[n].section.map_or("", Section::name);
+        let wide = shown[range.clone()].iter().map(|&n| name(n).len()).max().unwrap_or(0);
         for &n in &shown[range] {
             let s = &trace.steps[n];
-            let name = s.section.map_or("", Section::name);
+            let name = name(n);
             let result = result_text(&s.step);
             let result = if result.is_empty() { String::new() } else { format!("{result} = ") };
             let opcode = s.step.opcode.trim_start_matches("OpExtInst ").trim_start_matches("Op");
             let value = s.step.value.as_ref().map_or(String::new(), |v| format!(" -> {v}"));
-            let line = format!("{n:>5}  {name:<20} {result}{opcode} {}{value}", operands_text(&s.step).join(", "));
-            let label = egui::Button::selectable(n == panel.current, mono(line)).wrap_mode(egui::TextWrapMode::Extend);
+            let line = format!("{n:>4} {name:wide$} {result}{opcode} {}{value}", operands_text(&s.step).join(", "));
+            let line = mono(line).size(11.5);
+            let label = egui::Button::selectable(n == panel.current, line).wrap_mode(egui::TextWrapMode::Extend);
             if ui.add(label).clicked() {
                 go = Some(Go::To(n));
             }

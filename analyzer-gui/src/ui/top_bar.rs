@@ -6,8 +6,10 @@ use replayer::{path::Path, rules::Profile};
 use super::theme;
 use crate::model::{
     choice::{Choice, ExecutorChoice, ProfileChoice},
+    compute::Compute,
     navigate::{Layout, Order, Step},
     number::grouped,
+    outcome::Verdict,
     session::Session,
     settings::Settings,
 };
@@ -102,11 +104,18 @@ fn menus_ui(ui: &mut Ui, session: &Session, settings: &mut Settings, request: &m
 
 fn choice_ui(ui: &mut Ui, session: &mut Session, bar: &mut TopBar) {
     let mut choice = session.choice().clone();
+    if session.is_compute() {
+        ui.label(format!("path {}", Path::Recorded))
+            .on_hover_text("A compute dispatch is run by its own SPIR-V, which follows no profile");
+        executor_ui(ui, &mut choice, bar);
+        session.choose(choice);
+        return again_ui(ui, session);
+    }
     egui::ComboBox::from_id_salt("path")
         .selected_text(format!("path {}", choice.path))
         .width(124.0)
         .show_ui(ui, |ui| {
-            // The window shows sample dispatches, which have no SPIR-V of their own.
+            // Sample dispatches have no SPIR-V of their own.
             for path in Path::ALL.into_iter().filter(|path| *path != Path::Recorded) {
                 ui.selectable_value(&mut choice.path, path, path.name());
             }
@@ -139,6 +148,10 @@ fn choice_ui(ui: &mut Ui, session: &mut Session, bar: &mut TopBar) {
     }
     ui.checkbox(&mut choice.strict, "strict").on_hover_text("Refuses rules that rest on inference alone");
     session.choose(choice);
+    again_ui(ui, session);
+}
+
+fn again_ui(ui: &mut Ui, session: &mut Session) {
     if ui.button("Run again").on_hover_text("Evaluates the dispatch anew; devices are opened anew (F5)").clicked() {
         session.run_again();
     }
@@ -233,7 +246,14 @@ pub fn status_ui(ui: &mut Ui, session: &mut Session, hide_times: bool) {
             } else {
                 String::new()
             };
-            ui.weak(format!("{}  {x} x {y} x {z}{folded}", shown.dispatch.op));
+            let compute = shown.compute.clone();
+            match &compute {
+                None => drop(ui.weak(format!("{}  {x} x {y} x {z}{folded}", shown.dispatch.op))),
+                Some(compute) => {
+                    output_ui(ui, session, compute);
+                    ui.weak(format!("{x} x {y} x {z}{folded}"));
+                }
+            }
         }
         let outcome = session.outcome().map(|(outcome, _)| outcome.clone());
         match (session.progress(), &outcome) {
@@ -291,10 +311,38 @@ pub fn status_ui(ui: &mut Ui, session: &mut Session, hide_times: bool) {
     advice_ui(ui, session);
 }
 
+/// Which output of a compute dispatch is shown.
+fn output_ui(ui: &mut Ui, session: &mut Session, compute: &Compute) {
+    let title = |n: usize| {
+        let name = compute.outputs.get(n).map_or("no output", |output| output.samples.name.as_str());
+        let verdict = session.outcomes().get(n).map(|outcome| &outcome.summary);
+        match verdict.filter(|summary| summary.reason.is_none() && compute.outputs.len() > 1) {
+            Some(summary) => format!("{name}: {}", summary.verdict),
+            None => name.to_owned(),
+        }
+    };
+    let mut output = session.output();
+    egui::ComboBox::from_id_salt("output")
+        .selected_text(title(output))
+        .width(240.0)
+        .show_ui(ui, |ui| {
+            for n in 0..compute.outputs.len() {
+                ui.selectable_value(&mut output, n, title(n));
+            }
+        })
+        .response
+        .accessible_name("Output")
+        .on_hover_text("What the dispatch wrote, as it is compared and shown");
+    if output != session.output() {
+        session.choose_output(output);
+    }
+}
+
 /// Why there is no verdict by comparison, and what to do about it.
 fn advice_ui(ui: &mut Ui, session: &mut Session) {
     let unreadable = session.unreadable().map(str::to_owned);
     let summary = session.outcome().map(|(outcome, _)| outcome.summary.clone());
+    let failed = summary.as_ref().is_some_and(|summary| matches!(summary.verdict, Verdict::Failed | Verdict::Timeout));
     let (reason, advice) = match (unreadable, summary) {
         (Some(reason), _) => (reason, Some("The other dispatches of the trace can still be read.")),
         (None, Some(summary)) => match summary.reason {
@@ -309,7 +357,13 @@ fn advice_ui(ui: &mut Ui, session: &mut Session) {
             if let Some(advice) = advice {
                 ui.label(advice);
             }
-            if session.choice().path.needs_executor() && ui.button("Use the reference path").clicked() {
+            if session.is_compute() {
+                let embedded = Choice { executor: ExecutorChoice::Embedded, ..session.choice().clone() };
+                let offered = failed && embedded != *session.choice();
+                if offered && ui.button("Use the embedded executor").clicked() {
+                    session.choose(embedded);
+                }
+            } else if session.choice().path.needs_executor() && ui.button("Use the reference path").clicked() {
                 session.choose_path(Path::Reference);
             }
         });

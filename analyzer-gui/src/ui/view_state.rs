@@ -124,7 +124,7 @@ pub struct ViewState {
     /// A sample that is to be brought into sight.
     pub reveal: Option<[u32; 2]>,
     texture_reveal: Option<[u32; 2]>,
-    dispatch: Option<DispatchId>,
+    dispatch: Option<(DispatchId, usize)>,
     automatic_channels: Channels,
 }
 
@@ -151,15 +151,21 @@ impl Default for ViewState {
 }
 
 impl ViewState {
-    /// Adapts to another dispatch: the whole of it is shown.
-    pub fn follow(&mut self, shown: &Shown) {
-        if self.dispatch == Some(shown.id) {
+    /// Adapts to another dispatch, or another output of it: the whole of it is shown.
+    pub fn follow(&mut self, session: &Session) {
+        let Some(shown) = session.shown() else { return };
+        let output = session.output();
+        if self.dispatch == Some((shown.id, output)) {
             return;
         }
-        self.dispatch = Some(shown.id);
+        let is_other = self.dispatch.is_none_or(|(id, _)| id != shown.id);
+        self.dispatch = Some((shown.id, output));
         self.viewport.fit();
-        self.texture_viewport.fit();
-        (self.texture_at, self.hovered) = ([0, 0], None);
+        self.hovered = None;
+        if is_other {
+            self.texture_viewport.fit();
+            self.texture_at = [0, 0];
+        }
         self.automatic_channels = automatic_channels(shown);
     }
 
@@ -218,7 +224,8 @@ impl ViewState {
         let (content, range, serial) = match kind {
             ViewKind::Oracle => {
                 if shown.dispatch.expected.is_none() {
-                    return Err("the dispatch has no oracle");
+                    let is_compute = shown.compute.is_some();
+                    return Err(if is_compute { "no contents were recorded" } else { "the dispatch has no oracle" });
                 }
                 (Content::Values { plane: Plane::Expected(shown.dispatch.clone()), z }, values, shown.serial)
             }

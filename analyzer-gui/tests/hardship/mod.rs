@@ -135,6 +135,59 @@ fn traces_that_are_cut_short_are_read_as_far_as_they_go() {
     }
 }
 
+/// The text of a shipped case with something of it replaced.
+fn case_with(folder: &Path, from: &str, to: &str) -> PathBuf {
+    let text = fs::read_to_string(trace("gfx1035/weight-rounding.toml")).unwrap();
+    assert!(text.contains(from), "{from}");
+    let path = folder.join("case.toml");
+    fs::write(&path, text.replace(from, to)).unwrap();
+    path
+}
+
+#[test]
+fn what_is_no_trace_says_what_was_expected() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("folder.texeltrace")).unwrap();
+    fs::write(at("text.txt"), "nothing").unwrap();
+    fs::write(at("noise.texeltrace"), [0x5a; 4096]).unwrap();
+    fs::write(at("case.toml"), "schema = 1\nname = [").unwrap();
+    for (name, expected) in [
+        ("folder.texeltrace", "no traces there; expected .texeltrace files or folders with case.toml"),
+        ("text.txt", "expected a .texeltrace file, a case (.toml), or a folder with case.toml"),
+        ("noise.texeltrace", "noise.texeltrace: cannot be opened"),
+        ("case.toml", "case.toml: cannot be opened"),
+        ("absent.texeltrace", "absent.texeltrace"),
+    ] {
+        let mut harness = window_on(&at(name));
+        assert!(harness.query_all_by_label_contains(expected).next().is_some(), "{name}");
+        assert!(harness.query_by_label("No trace is open").is_some(), "{name}");
+        harness.render().unwrap();
+    }
+}
+
+#[test]
+fn sizes_that_nothing_has_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (from, to) in [
+        ("grid = [3, 1, 1]", "grid = [4294967295, 4294967295, 4294967295]"),
+        ("grid = [3, 1, 1]", "grid = [0, 1, 1]"),
+        ("\"0x80000007\"", "\"0xffffffff\""),
+    ] {
+        let mut harness = window_on(&case_with(folder.path(), from, to));
+        let broken = harness.query_by_label("case.toml: cannot be opened").is_some();
+        let refused = harness.state().session().outcome().is_some_and(|(o, _)| o.summary.verdict == Verdict::Refused);
+        assert!(broken || refused, "{to}");
+        if refused {
+            let (outcome, _) = harness.state().session().outcome().unwrap();
+            let reason = outcome.summary.reason.clone().unwrap();
+            assert!(harness.query_all_by_label_contains(&reason).next().is_some(), "{to}: {reason}");
+            look_at_everything(&mut harness);
+        }
+        harness.render().unwrap();
+    }
+}
+
 #[test]
 fn bytes_that_are_wrong_are_said_for_their_dispatch_only() {
     let folder = tempfile::tempdir().unwrap();

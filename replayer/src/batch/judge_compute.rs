@@ -9,7 +9,7 @@ use crate::{
     compare::{Comparison, Operands, Options, compare},
     execute::{ExecuteError, Executor},
     path::{Failure, Path},
-    recorded::{Samples, samples},
+    recorded::{Samples, samples, without_oracle},
     refusal::Refusal,
     report::picture,
     results::{OutputResult, Status},
@@ -76,22 +76,6 @@ pub(super) fn verdict(
             return fail(judged, ExecuteError::Driver(text).into(), None);
         }
     }
-}
-
-/// Why there is nothing to hold the outputs against.
-fn without_oracle(dispatch: &ComputeDispatch) -> Option<String> {
-    if !dispatch.ended {
-        return Some("the recording ended before the dispatch did: its outputs are not known".to_owned());
-    }
-    if dispatch.outputs().next().is_none() {
-        return Some("the recording declares no output of the dispatch".to_owned());
-    }
-    let lacking: Vec<String> = dispatch
-        .outputs()
-        .filter(|(_, binding)| binding.contents().1.is_none())
-        .map(|(_, binding)| binding.to_string())
-        .collect();
-    (!lacking.is_empty()).then(|| format!("the recording lacks outputs: {}", lacking.join(", ")))
 }
 
 fn compare_output(

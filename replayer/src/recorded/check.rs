@@ -39,6 +39,23 @@ pub fn lacks(dispatch: &ComputeDispatch) -> Vec<String> {
     lacks
 }
 
+/// Why there is nothing to hold the outputs of a dispatch against; `None` when the recording has them all.
+#[must_use]
+pub fn without_oracle(dispatch: &ComputeDispatch) -> Option<String> {
+    if !dispatch.ended {
+        return Some("the recording ended before the dispatch did: its outputs are not known".to_owned());
+    }
+    if dispatch.outputs().next().is_none() {
+        return Some("the recording declares no output of the dispatch".to_owned());
+    }
+    let lacking: Vec<String> = dispatch
+        .outputs()
+        .filter(|(_, binding)| binding.contents().1.is_none())
+        .map(|(_, binding)| binding.to_string())
+        .collect();
+    (!lacking.is_empty()).then(|| format!("the recording lacks outputs: {}", lacking.join(", ")))
+}
+
 fn binding_lacks(binding: &ComputeBinding) -> Option<String> {
     let before = binding.contents().0;
     match &binding.resource {

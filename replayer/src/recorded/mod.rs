@@ -6,6 +6,7 @@
 
 mod bind;
 mod check;
+mod describe;
 mod output;
 mod taps;
 
@@ -13,9 +14,10 @@ use capture_format::ComputeDispatch;
 
 use self::bind::Bound;
 pub use self::{
-    check::lacks,
+    check::{lacks, without_oracle},
+    describe::describe,
     output::{Samples, samples},
-    taps::{Tap, taps},
+    taps::{Tap, accesses, steps, taps},
 };
 use crate::{
     execute::{ExecuteError, Executor, Module},

@@ -5,7 +5,10 @@ use capture_format::{BoundImage, BoundResource, ComputeDispatch, HostView};
 use super::{bind::Bound, refuse, samples};
 use crate::{
     compare::Number,
-    execute::{Job, Module, embedded::Embedded},
+    execute::{
+        Job, Module,
+        embedded::{Embedded, Step},
+    },
     path::Failure,
 };
 
@@ -28,11 +31,11 @@ pub struct Tap {
     pub channels: Option<([u32; 4], u8)>,
 }
 
-/// The accesses of an invocation, a `GlobalInvocationId`, in the order in which they are made. Found on the embedded executor.
+/// Each instruction that an invocation, a `GlobalInvocationId`, executes. Found on the embedded executor.
 ///
 /// # Errors
 /// As [`super::run`], and an invocation that is not part of the dispatch.
-pub fn taps(dispatch: &ComputeDispatch, invocation: [u32; 3]) -> Result<Vec<Tap>, Failure> {
+pub fn steps(dispatch: &ComputeDispatch, invocation: [u32; 3]) -> Result<Vec<Step>, Failure> {
     let module = Module::new(dispatch.module.to_vec());
     let bound = Bound::new(dispatch)?;
     let bindings = bound.plain()?;
@@ -44,8 +47,23 @@ pub fn taps(dispatch: &ComputeDispatch, invocation: [u32; 3]) -> Result<Vec<Tap>
         push_constants: &dispatch.push_constants,
         groups: dispatch.groups,
     };
-    let steps = Embedded::new().trace_invocation(&job, invocation)?;
-    let fetches = steps.into_iter().filter_map(|step| step.fetch);
+    Ok(Embedded::new().trace_invocation(&job, invocation)?)
+}
+
+/// The accesses of an invocation, a `GlobalInvocationId`, in the order in which they are made.
+///
+/// # Errors
+/// As [`steps`].
+pub fn taps(dispatch: &ComputeDispatch, invocation: [u32; 3]) -> Result<Vec<Tap>, Failure> {
+    accesses(dispatch, &steps(dispatch, invocation)?)
+}
+
+/// The accesses to images among the steps of an invocation.
+///
+/// # Errors
+/// [`Failure::Refused`] for an access to an image that was not recorded.
+pub fn accesses(dispatch: &ComputeDispatch, steps: &[Step]) -> Result<Vec<Tap>, Failure> {
+    let fetches = steps.iter().filter_map(|step| step.fetch.as_ref());
     fetches
         .map(|fetch| {
             let place = dispatch.bindings.iter().position(|b| (b.set, b.binding) == (fetch.set, fetch.binding));
@@ -65,7 +83,7 @@ pub fn taps(dispatch: &ComputeDispatch, invocation: [u32; 3]) -> Result<Vec<Tap>
                 let [x, y, z, w] = layout.unpack(&[word])[..] else { return ([0; 4], 0) };
                 ([x, y, z, w], layout.channels)
             });
-            let (coordinates, level, write) = (fetch.coordinates, fetch.level, fetch.write);
+            let (coordinates, level, write) = (fetch.coordinates.clone(), fetch.level, fetch.write);
             Ok(Tap { binding, coordinates, level, write, inside, word, channels })
         })
         .collect()
