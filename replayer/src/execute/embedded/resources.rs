@@ -1,6 +1,7 @@
 //! What a program reads and writes: buffers and images as the job binds them.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Limits;
@@ -325,8 +326,8 @@ impl<'a> Resources<'a> {
                     list.push(stored_view(&element_of(d, found.1), *decl, found)?);
                 }
                 for (_, bound) in bound_to(job, d) {
-                    if !places.contains_key(&bound.element) {
-                        places.insert(bound.element, list.len() as u32);
+                    if let Entry::Vacant(place) = places.entry(bound.element) {
+                        place.insert(list.len() as u32);
                         list.push(sampled_view(&element_of(d, bound.element), *decl, bound)?);
                     }
                 }
