@@ -204,7 +204,7 @@ fn compare(
                 continue;
             }
         };
-        bindings.push(Binding { set, binding, resource });
+        bindings.push(Binding { set, binding, element: 0, resource });
     }
     let module = Module::new(words);
     let job = Job {

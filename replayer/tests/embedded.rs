@@ -108,6 +108,25 @@ fn missing_bindings_are_named() {
 }
 
 #[test]
+fn an_element_that_is_not_there_ends_the_run_with_an_error_that_names_it() {
+    let refused = |name: &str, change: fn(&mut Vec<Option<Bound>>), problem: &str| {
+        let mut case = find(name);
+        let Bound::Array(elements) = &mut case.bindings[1] else { panic!("{name} has no array at binding 1") };
+        change(elements);
+        let error = case.run(&mut Embedded::new()).expect_err("an element is missing");
+        let text = error.to_string();
+        assert!(matches!(error, ExecuteError::InvalidJob(_)) && text.contains("set 0, binding 1"), "{text}");
+        assert!(text.contains(problem), "{text}");
+    };
+    refused("array.images.non-uniform", |list| list[3] = None, "accesses element 3, which is not bound");
+    refused("array.images.non-uniform", |list| list.truncate(4), "is an array of 5: OpImageFetch at word");
+    refused("array.images.runtime", |list| list.truncate(4), "is an array of 4: OpImageFetch at word");
+    refused("array.images.runtime", |list| list.truncate(4), "accesses element 4, which is out of range");
+    refused("array.buffers", |list| list.truncate(2), "accesses element 2, which is not bound");
+    refused("array.images.runtime", Vec::clear, "is not bound");
+}
+
+#[test]
 fn findings_name_the_instruction_and_the_first_invocation() {
     let mut executor = Embedded::new();
     let case = find("buffer.out-of-bounds");

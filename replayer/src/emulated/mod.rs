@@ -138,9 +138,9 @@ pub fn with_job<T>(
         entry: ENTRY,
         specialization: &specialize(state),
         bindings: &[
-            Binding { set: 0, binding: 0, resource: Resource::Image(image(state, texels)) },
-            Binding { set: 0, binding: 1, resource: Resource::Input(&operands) },
-            Binding { set: 0, binding: 2, resource: Resource::Output(samples * 4) },
+            Binding { set: 0, binding: 0, element: 0, resource: Resource::Image(image(state, texels)) },
+            Binding { set: 0, binding: 1, element: 0, resource: Resource::Input(&operands) },
+            Binding { set: 0, binding: 2, element: 0, resource: Resource::Output(samples * 4) },
         ],
         push_constants: &[count, row, state.grid[0], state.grid[1]],
         groups: [row, groups.div_ceil(row.max(1)), 1],

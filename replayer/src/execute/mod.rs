@@ -62,6 +62,8 @@ pub struct Binding<'a> {
     pub set: u32,
     /// Binding in the set.
     pub binding: u32,
+    /// Element, for arrays of descriptors; else 0.
+    pub element: u32,
     /// What is bound.
     pub resource: Resource<'a>,
 }

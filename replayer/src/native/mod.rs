@@ -78,7 +78,7 @@ fn run_batch(device: &mut dyn NativeSampler, lowered: &Lowered, batch: &Batch) -
         Some(sampler) => NativeResource::Sampled(image, sampler),
         None => NativeResource::Image(image),
     };
-    let at = |binding, resource| NativeBinding { set: 0, binding, resource };
+    let at = |binding, resource| NativeBinding { set: 0, binding, element: 0, resource };
     let results = device.run_native(&NativeJob {
         module: &module,
         entry: crate::emulated::ENTRY,

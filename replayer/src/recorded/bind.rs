@@ -18,8 +18,11 @@ const MAX_ZERO_WORDS: u64 = 1 << 28;
 /// The bindings of a dispatch, ready to be bound.
 pub(super) struct Bound<'a> {
     specialization: Vec<(u32, u32)>,
-    resources: Vec<(u32, u32, Ready<'a>)>,
+    resources: Vec<(Place, Ready<'a>)>,
 }
+
+/// Where a resource is bound: set, binding, element.
+type Place = (u32, u32, u32);
 
 /// A resource with its contents; zeros stand for those that were not recorded.
 enum Ready<'a> {
@@ -58,9 +61,6 @@ impl<'a> Bound<'a> {
         let mut resources = Vec::with_capacity(dispatch.bindings.len());
         for binding in &dispatch.bindings {
             let field = format!("binding {binding}");
-            if binding.element != 0 {
-                return Err(refuse(&field, "an element", "arrays of descriptors are recorded, but not replayed"));
-            }
             let ready = match &binding.resource {
                 BoundResource::Sampler(_) => {
                     return Err(refuse(
@@ -72,7 +72,7 @@ impl<'a> Bound<'a> {
                 BoundResource::Buffer(buffer) => buffer_ready(&field, buffer, &mut zeros)?,
                 BoundResource::Image(image) => image_ready(&field, image, &mut zeros)?,
             };
-            resources.push((binding.set, binding.binding, ready));
+            resources.push(((binding.set, binding.binding, binding.element), ready));
         }
         Ok(Self { specialization, resources })
     }
@@ -88,7 +88,7 @@ impl<'a> Bound<'a> {
             Ready::Buffer(..) => true,
             Ready::Image(image, _) => image.storage,
         };
-        self.resources.iter().enumerate().filter(|(_, (.., ready))| written(ready)).map(|(number, _)| number).collect()
+        self.resources.iter().enumerate().filter(|(_, (_, ready))| written(ready)).map(|(number, _)| number).collect()
     }
 
     /// Runs the module; contents after it of all that [`Self::written`] names.
@@ -112,7 +112,9 @@ impl<'a> Bound<'a> {
 
     /// For a Vulkan device.
     fn native(&self) -> Result<Vec<NativeBinding<'_>>, Failure> {
-        fn bind<'b>(&(set, binding, ref ready): &'b (u32, u32, Ready<'_>)) -> Result<NativeBinding<'b>, Failure> {
+        fn bind<'b>(
+            &((set, binding, element), ref ready): &'b (Place, Ready<'_>),
+        ) -> Result<NativeBinding<'b>, Failure> {
             let resource = match ready {
                 Ready::Uniform(words) => NativeResource::Input(words),
                 Ready::Buffer(Some(words), _) => NativeResource::InOut(words),
@@ -131,14 +133,14 @@ impl<'a> Bound<'a> {
                     if image.storage { NativeResource::Storage(native) } else { NativeResource::Image(native) }
                 }
             };
-            Ok(NativeBinding { set, binding, resource })
+            Ok(NativeBinding { set, binding, element, resource })
         }
         self.resources.iter().map(bind).collect()
     }
 
     /// For any other executor.
     pub(super) fn plain(&self) -> Result<Vec<Binding<'_>>, Failure> {
-        fn bind<'b>(&(set, binding, ref ready): &'b (u32, u32, Ready<'_>)) -> Result<Binding<'b>, Failure> {
+        fn bind<'b>(&((set, binding, element), ref ready): &'b (Place, Ready<'_>)) -> Result<Binding<'b>, Failure> {
             let resource = match ready {
                 Ready::Uniform(words) => Resource::Input(words),
                 Ready::Buffer(Some(words), _) => Resource::InOut(words),
@@ -175,7 +177,7 @@ impl<'a> Bound<'a> {
                     }
                 }
             };
-            Ok(Binding { set, binding, resource })
+            Ok(Binding { set, binding, element, resource })
         }
         self.resources.iter().map(bind).collect()
     }

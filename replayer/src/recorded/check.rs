@@ -59,7 +59,6 @@ pub fn without_oracle(dispatch: &ComputeDispatch) -> Option<String> {
 fn binding_lacks(binding: &ComputeBinding) -> Option<String> {
     let before = binding.contents().0;
     match &binding.resource {
-        _ if binding.element != 0 => Some(format!("{binding}: arrays of descriptors are not replayed")),
         BoundResource::Sampler(_) => Some(format!("{binding}: the state of the host's sampler")),
         BoundResource::Image(image) if image.combined => Some(format!("{binding}: the state of the host's sampler")),
         BoundResource::Image(image) if native_format(image.format).is_none() => {
@@ -88,33 +87,40 @@ fn module_lacks(dispatch: &ComputeDispatch, info: &ModuleInfo, lacks: &mut Vec<S
     }
     for (set, binding, declared) in info.declared() {
         let at = |text: &str| format!("set {set} binding {binding}: {text}");
-        let bound = dispatch.bindings.iter().find(|bound| (bound.set, bound.binding) == (set, binding));
-        let Some(bound) = bound else {
+        let mut elements =
+            dispatch.bindings.iter().filter(|bound| (bound.set, bound.binding) == (set, binding)).peekable();
+        if elements.peek().is_none() {
             lacks.push(at("the module uses it, nothing was recorded there"));
             continue;
-        };
-        let fits = match (declared, &bound.resource) {
-            (ModuleResource::Other(what), _) => {
-                lacks.push(at(&format!("the module has {what}, which is not replayed")));
-                continue;
-            }
-            (ModuleResource::StorageBuffer, BoundResource::Buffer(buffer)) => !buffer.uniform,
-            (ModuleResource::UniformBuffer, BoundResource::Buffer(buffer)) => buffer.uniform,
-            (ModuleResource::Image, BoundResource::Image(image)) => !image.storage && !image.combined,
-            (ModuleResource::StorageImage, BoundResource::Image(image)) => image.storage,
-            (ModuleResource::Combined, BoundResource::Image(image)) => image.combined,
-            _ => false,
-        };
-        if !fits {
-            let found = match &bound.resource {
-                BoundResource::Sampler(_) => "a sampler",
-                BoundResource::Image(image) if image.storage => "a storage image",
-                BoundResource::Image(image) if image.combined => "an image combined with a sampler",
-                BoundResource::Image(_) => "an image without a sampler",
-                BoundResource::Buffer(buffer) if buffer.uniform => "a uniform buffer",
-                BoundResource::Buffer(_) => "a storage buffer",
-            };
+        }
+        if let ModuleResource::Other(what) = declared {
+            lacks.push(at(&format!("the module has {what}, which is not replayed")));
+            continue;
+        }
+        // One message says it, also for an array.
+        if let Some(found) = elements.find_map(|bound| misfit(declared, &bound.resource)) {
             lacks.push(at(&format!("the module has {}, {found} was recorded", declared.name())));
         }
     }
+}
+
+/// What is bound, in words, where it does not fit what the module declares.
+fn misfit(declared: ModuleResource, bound: &BoundResource) -> Option<&'static str> {
+    let fits = match (declared, bound) {
+        (ModuleResource::StorageBuffer, BoundResource::Buffer(buffer)) => !buffer.uniform,
+        (ModuleResource::UniformBuffer, BoundResource::Buffer(buffer)) => buffer.uniform,
+        (ModuleResource::Image, BoundResource::Image(image)) => !image.storage && !image.combined,
+        (ModuleResource::StorageImage, BoundResource::Image(image)) => image.storage,
+        (ModuleResource::Combined, BoundResource::Image(image)) => image.combined,
+        _ => false,
+    };
+    let found = match bound {
+        BoundResource::Sampler(_) => "a sampler",
+        BoundResource::Image(image) if image.storage => "a storage image",
+        BoundResource::Image(image) if image.combined => "an image combined with a sampler",
+        BoundResource::Image(_) => "an image without a sampler",
+        BoundResource::Buffer(buffer) if buffer.uniform => "a uniform buffer",
+        BoundResource::Buffer(_) => "a storage buffer",
+    };
+    (!fits).then_some(found)
 }

@@ -66,13 +66,16 @@ pub fn accesses(dispatch: &ComputeDispatch, steps: &[Step]) -> Result<Vec<Tap>, 
     let fetches = steps.iter().filter_map(|step| step.fetch.as_ref());
     fetches
         .map(|fetch| {
-            let place = dispatch.bindings.iter().position(|b| (b.set, b.binding) == (fetch.set, fetch.binding));
+            let place = {
+                let at = (fetch.set, fetch.binding, fetch.element);
+                dispatch.bindings.iter().position(|b| (b.set, b.binding, b.element) == at)
+            };
             let image = place.and_then(|place| match &dispatch.bindings[place].resource {
                 BoundResource::Image(image) => Some((place, image)),
                 BoundResource::Buffer(_) | BoundResource::Sampler(_) => None,
             });
             let (binding, image) = image.ok_or_else(|| {
-                let place = format!("set {} binding {}", fetch.set, fetch.binding);
+                let place = format!("set {} binding {} element {}", fetch.set, fetch.binding, fetch.element);
                 refuse(&place, "an access", "the module accesses an image that was not recorded")
             })?;
             let inside = is_inside(image, &fetch.coordinates, fetch.level);

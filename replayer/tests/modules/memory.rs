@@ -3,7 +3,7 @@
 use replayer::execute::ImageDim;
 use rspirv::spirv::{BuiltIn, Capability, Decoration, Dim, ImageOperands, Op, StorageClass};
 
-use super::shader::{F32, F64, I32, ImageType, Shader, U8, U16, U32, U64};
+use super::shader::{BOOL, F32, F64, I16, I32, ImageType, Shader, U8, U16, U32, U64};
 use super::{Bound, Case, CaseImage};
 
 /// Runs `body` with the index of the invocation; it stores to the output at binding 0 itself.
@@ -499,8 +499,143 @@ fn images(list: &mut Vec<Case>) {
     );
 }
 
+/// One row of `1 + n` texels, the first of which is `100 * n`.
+fn row(n: u32) -> CaseImage {
+    let texels = (0..=n).map(|x| 100 * n + x).collect();
+    CaseImage { dim: ImageDim::D2, extent: [1 + n, 1, 1], layers: 1, levels: 1, texels }
+}
+
+/// An array of images at binding 1, its type, and that of one image.
+fn image_array(s: &mut Shader, length: Option<u32>) -> (u32, u32) {
+    let one = s.image_type(ImageType { dim: Dim::Dim2D, arrayed: false, storage: None, channel: U32 });
+    let array = match length {
+        Some(length) => s.global(Op::TypeArray, None, &[one, length]),
+        None => s.global(Op::TypeRuntimeArray, None, &[one]),
+    };
+    let var = s.variable(StorageClass::UniformConstant, array, None);
+    s.bind(var, 1);
+    (var, one)
+}
+
+/// Texel `x` of the image at `index`, and the image's width.
+fn fetch_of(s: &mut Shader, (var, one): (u32, u32), index: u32, x: u32, non_uniform: bool) -> [u32; 2] {
+    s.capability(Capability::ImageQuery);
+    let pointer = s.pointer(StorageClass::UniformConstant, one);
+    let place = s.op(Op::AccessChain, pointer, &[var, index]);
+    let image = s.load(one, place);
+    if non_uniform {
+        s.capability(Capability::ShaderNonUniform);
+        s.capability(Capability::SampledImageArrayNonUniformIndexing);
+        s.extension("SPV_EXT_descriptor_indexing");
+        s.decorate(place, Decoration::NonUniform, &[]);
+        s.decorate(image, Decoration::NonUniform, &[]);
+    }
+    let zero = s.u(0);
+    let at = s.kind_op(Op::CompositeConstruct, U32.by(2), &[x, zero]);
+    let texel = s.kind_op(Op::ImageFetch, U32.by(4), &[image, at, ImageOperands::LOD.bits(), zero]);
+    let size = s.kind_op(Op::ImageQuerySizeLod, U32.by(2), &[image, zero]);
+    [s.kind_op(Op::CompositeExtract, U32, &[texel, 0]), s.kind_op(Op::CompositeExtract, U32, &[size, 0])]
+}
+
+fn rows(numbers: std::ops::Range<u32>) -> Bound {
+    Bound::Array(numbers.map(|n| Some(Bound::Image(row(n)))).collect())
+}
+
+fn descriptor_arrays(list: &mut Vec<Case>) {
+    for (name, specialized) in [("array.images.constant", false), ("array.images.specialized", true)] {
+        let mut s = Shader::new([1, 1, 1]);
+        let output = s.buffer(0);
+        let length = if specialized { s.spec(U32, 7, 1) } else { s.u(3) };
+        let array = image_array(&mut s, Some(length));
+        for n in 0..3 {
+            let index = s.u(n);
+            let [texel, width] = fetch_of(&mut s, array, index, index, false);
+            for (k, value) in [texel, width].into_iter().enumerate() {
+                let at = s.u(2 * n + k as u32);
+                s.store_word(output, at, value);
+            }
+        }
+        s.effect(Op::Return, &[]);
+        let case = Case::new(name, s, vec![Bound::Output(6), rows(0..3)], vec![0, 1, 101, 2, 202, 3]);
+        list.push(if specialized { case.specialize(&[(7, 3)]) } else { case });
+    }
+
+    // Neighbouring invocations have other images.
+    for (name, fixed) in [("array.images.non-uniform", true), ("array.images.runtime", false)] {
+        let s = with_index([1, 1, 1], |s, output, x| {
+            let (five, two) = (s.u(5), s.u(2));
+            if !fixed {
+                s.capability(Capability::RuntimeDescriptorArray);
+            }
+            let array = image_array(s, fixed.then_some(five));
+            let index = s.kind_op(Op::UMod, U32, &[x, five]);
+            let [texel, width] = fetch_of(s, array, index, index, true);
+            let at = s.kind_op(Op::IMul, U32, &[x, two]);
+            s.store_word(output, at, texel);
+            let one = s.u(1);
+            let at = s.kind_op(Op::IAdd, U32, &[at, one]);
+            s.store_word(output, at, width);
+        });
+        let want = (0..150).flat_map(|x| [101 * (x % 5), 1 + x % 5]).collect();
+        list.push(Case::new(name, s, vec![Bound::Output(300), rows(0..5)], want).groups([150, 1, 1]));
+    }
+
+    // A signed index of 16 bits; a branch keeps half of the invocations from an element that is not there.
+    let s = with_index([1, 1, 1], |s, output, x| {
+        s.capability(Capability::RuntimeDescriptorArray);
+        let array = image_array(s, None);
+        let two = s.u(2);
+        let inside = s.kind_op(Op::ULessThan, BOOL, &[x, two]);
+        let (yes, after) = (s.id(), s.id());
+        s.effect(Op::SelectionMerge, &[after, 0]);
+        s.effect(Op::BranchConditional, &[inside, yes, after]);
+        s.label(yes);
+        let index = s.kind_op(Op::UConvert, U16, &[x]);
+        let index = s.kind_op(Op::Bitcast, I16, &[index]);
+        let zero = s.u(0);
+        let [texel, _] = fetch_of(s, array, index, zero, true);
+        s.store_word(output, x, texel);
+        s.effect(Op::Branch, &[after]);
+        s.label(after);
+    });
+    let case = Case::new("array.images.branch", s, vec![Bound::Output(4), rows(1..3)], vec![100, 200, 0, 0]);
+    list.push(case.groups([4, 1, 1]));
+
+    // Buffers: written, read, counted and changed by atomics, each invocation in its own.
+    let s = with_index([1, 1, 1], |s, output, x| {
+        s.capability(Capability::StorageBufferArrayDynamicIndexing);
+        let word = s.ty(U32);
+        let words = s.global(Op::TypeRuntimeArray, None, &[word]);
+        s.decorate(words, Decoration::ArrayStride, &[4]);
+        let block = s.global(Op::TypeStruct, None, &[words]);
+        s.decorate(block, Decoration::Block, &[]);
+        s.decorate_member(block, 0, Decoration::Offset, &[0]);
+        let array = s.array(block, 3);
+        let var = s.variable(StorageClass::StorageBuffer, array, None);
+        s.bind(var, 1);
+        let to_block = s.pointer(StorageClass::StorageBuffer, block);
+        let buffer = s.op(Op::AccessChain, to_block, &[var, x]);
+        let length = s.kind_op(Op::ArrayLength, U32, &[buffer, 0]);
+        s.store_word(output, x, length);
+        let (zero, one, ten) = (s.u(0), s.u(1), s.u(10));
+        let to_word = s.pointer(StorageClass::StorageBuffer, word);
+        let first = s.op(Op::AccessChain, to_word, &[var, x, zero, zero]);
+        let value = s.kind_op(Op::IAdd, U32, &[x, ten]);
+        s.effect(Op::Store, &[first, value]);
+        s.kind_op(Op::AtomicIAdd, U32, &[first, one, zero, ten]);
+        let value = s.load(word, first);
+        let last = s.kind_op(Op::ISub, U32, &[length, one]);
+        let last = s.op(Op::AccessChain, to_word, &[buffer, zero, last]);
+        s.effect(Op::Store, &[last, value]);
+    });
+    let buffers = Bound::Array((2..5).map(|words| Some(Bound::Output(words))).collect());
+    let want = vec![2, 3, 4, 20, 20, 21, 0, 21, 22, 0, 0, 22];
+    list.push(Case::new("array.buffers", s, vec![Bound::Output(3), buffers], want).groups([3, 1, 1]));
+}
+
 pub fn cases() -> Vec<Case> {
     let mut list = vec![];
+    descriptor_arrays(&mut list);
     buffers(&mut list);
     variables(&mut list);
     workgroups(&mut list);

@@ -26,6 +26,8 @@ pub enum Bound {
     Input(Vec<u32>),
     Output(usize),
     Image(CaseImage),
+    /// The elements of an array of descriptors; `None` where nothing is bound.
+    Array(Vec<Option<Bound>>),
 }
 
 /// How sure the expected words are.
@@ -92,26 +94,32 @@ impl Case {
 
     /// Calls `f` with the job.
     pub fn with_job<T>(&self, f: impl FnOnce(&Job<'_>) -> T) -> T {
-        let bindings: Vec<Binding<'_>> = self
-            .bindings
-            .iter()
-            .enumerate()
-            .map(|(n, b)| Binding {
-                set: 0,
-                binding: n as u32,
-                resource: match b {
-                    Bound::Input(words) => Resource::Input(words),
-                    Bound::Output(n) => Resource::Output(*n),
-                    Bound::Image(i) => Resource::Image(Image {
-                        dim: i.dim,
-                        extent: i.extent,
-                        layers: i.layers,
-                        levels: i.levels,
-                        texels: &i.texels,
-                    }),
-                },
-            })
-            .collect();
+        fn resource(bound: &Bound) -> Resource<'_> {
+            match bound {
+                Bound::Input(words) => Resource::Input(words),
+                Bound::Output(n) => Resource::Output(*n),
+                Bound::Image(i) => Resource::Image(Image {
+                    dim: i.dim,
+                    extent: i.extent,
+                    layers: i.layers,
+                    levels: i.levels,
+                    texels: &i.texels,
+                }),
+                Bound::Array(_) => panic!("an array in an array"),
+            }
+        }
+        let mut bindings: Vec<Binding<'_>> = Vec::new();
+        for (binding, bound) in (0..).zip(&self.bindings) {
+            match bound {
+                Bound::Array(list) => {
+                    for (element, bound) in (0..).zip(list) {
+                        let bound = bound.as_ref().map(resource);
+                        bindings.extend(bound.map(|resource| Binding { set: 0, binding, element, resource }));
+                    }
+                }
+                one => bindings.push(Binding { set: 0, binding, element: 0, resource: resource(one) }),
+            }
+        }
         f(&Job {
             module: &self.module,
             entry: "main",

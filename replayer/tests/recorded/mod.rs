@@ -19,7 +19,11 @@ const HEIGHT: u32 = 4;
 
 fn module(folder: &Folder) -> Vec<u32> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../capture-format/examples/recording/unpack43.spvasm");
-    let output = folder.path("unpack43.spv");
+    assemble(folder, &source)
+}
+
+fn assemble(folder: &Folder, source: &Path) -> Vec<u32> {
+    let output = folder.path("module.spv");
     let status = Command::new("spirv-as")
         .args(["--target-env", "vulkan1.1", "-o"])
         .arg(&output)
@@ -242,4 +246,92 @@ fn an_invocation_is_explained_by_its_taps_beside_those_of_the_rules() {
     assert_eq!(outside.status.code(), Some(64), "{}", text(&outside.stderr));
     let without = replayer(&["explain", &trace, "--dispatch", "unpack"]);
     assert!(text(&without.stderr).contains("expected --sample X,Y,Z"), "{}", text(&without.stderr));
+}
+
+/// Stores texel (0, 0) of the image of its own number, in an array of unknown length.
+const BINDLESS: &str = "
+               OpCapability Shader
+               OpCapability RuntimeDescriptorArray
+               OpCapability ShaderNonUniform
+               OpCapability SampledImageArrayNonUniformIndexing
+               OpExtension \"SPV_EXT_descriptor_indexing\"
+               OpMemoryModel Logical GLSL450
+               OpEntryPoint GLCompute %main \"main\" %lane
+               OpExecutionMode %main LocalSize 4 1 1
+               OpName %images \"images\"
+               OpDecorate %lane BuiltIn LocalInvocationIndex
+               OpDecorate %images DescriptorSet 0
+               OpDecorate %images Binding 0
+               OpDecorate %results DescriptorSet 0
+               OpDecorate %results Binding 1
+               OpDecorate %words ArrayStride 4
+               OpDecorate %block Block
+               OpMemberDecorate %block 0 Offset 0
+               OpDecorate %place NonUniform
+               OpDecorate %one NonUniform
+       %void = OpTypeVoid
+       %uint = OpTypeInt 32 0
+      %uint2 = OpTypeVector %uint 2
+      %uint4 = OpTypeVector %uint 4
+      %image = OpTypeImage %uint 2D 0 0 0 1 Unknown
+      %array = OpTypeRuntimeArray %image
+   %to_array = OpTypePointer UniformConstant %array
+   %to_image = OpTypePointer UniformConstant %image
+     %images = OpVariable %to_array UniformConstant
+      %words = OpTypeRuntimeArray %uint
+      %block = OpTypeStruct %words
+   %to_block = OpTypePointer StorageBuffer %block
+    %to_word = OpTypePointer StorageBuffer %uint
+    %results = OpVariable %to_block StorageBuffer
+      %input = OpTypePointer Input %uint
+       %lane = OpVariable %input Input
+       %zero = OpConstant %uint 0
+     %origin = OpConstantComposite %uint2 %zero %zero
+  %signature = OpTypeFunction %void
+       %main = OpFunction %void None %signature
+      %label = OpLabel
+          %n = OpLoad %uint %lane
+      %place = OpAccessChain %to_image %images %n
+        %one = OpLoad %image %place
+      %texel = OpImageFetch %uint4 %one %origin Lod %zero
+       %word = OpCompositeExtract %uint %texel 0
+     %result = OpAccessChain %to_word %results %zero %n
+               OpStore %result %word
+               OpReturn
+               OpFunctionEnd
+";
+
+#[test]
+fn images_chosen_by_each_invocation_are_replayed_and_explained() {
+    let folder = Folder::new();
+    let source = folder.path("bindless.spvasm");
+    fs::write(&source, BINDLESS).unwrap();
+    let mut bindless = ComputeDispatch { module: assemble(&folder, &source).into(), ..dispatch(&folder) };
+    let BoundResource::Image(image) = bindless.bindings[0].resource.clone() else { panic!("an image comes first") };
+    let element = |element: u32| {
+        let before = Some(vec![10 * element].into());
+        let image = BoundImage { descriptor: None, extent: [1, 1, 1], before, ..image.clone() };
+        ComputeBinding { set: 0, binding: 0, element, resource: BoundResource::Image(image) }
+    };
+    let buffer = output(&mut bindless);
+    let layout = BufferLayout { element: ElementType::Uint, channels: 1, grid: None };
+    *buffer = BoundBuffer { words: 4, layout, after: Some(vec![0, 10, 20, 30].into()), ..buffer.clone() };
+    let results = bindless.bindings[1].clone();
+    bindless.bindings = [3, 0, 2, 1].map(element).into_iter().chain([results]).collect();
+    let mut short = ComputeDispatch { name: "short".to_owned(), ..bindless.clone() };
+    short.bindings.remove(0);
+    let trace = write(&folder, "bindless", vec![bindless, short]).display().to_string();
+
+    let run = json(&replayer(&["run", &trace, "--executor", "embedded", "--json", "-"]));
+    assert_eq!(run["dispatches"][0]["status"], "match", "{run}");
+    let problem = "set 0, binding 0 (images) is an array of 3: OpImageFetch at word";
+    let reason = run["dispatches"][1]["reason"].as_str().unwrap();
+    assert!(reason.contains(problem) && reason.ends_with("accesses element 3, which is out of range"), "{reason}");
+
+    let explained = replayer(&["explain", &trace, "--dispatch", "unpack", "--sample", "2,0,0"]);
+    let shown = text(&explained.stdout);
+    assert!(shown.contains("reads  set 0 binding 0 element 2  level 0  (0,0)  0x00000014"), "{shown}");
+
+    let check = text(&replayer(&["run", "--self-check", &trace]).stdout);
+    assert!(check.contains("complete   bindless/unpack"), "{check}");
 }

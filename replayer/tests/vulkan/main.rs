@@ -37,7 +37,7 @@ fn assert_silent(executor: &mut VulkanExecutor) {
 }
 
 fn bind<'a>(binding: u32, resource: Resource<'a>) -> Binding<'a> {
-    Binding { set: 0, binding, resource }
+    Binding { set: 0, binding, element: 0, resource }
 }
 
 /// A job of `main` with nothing but bindings.

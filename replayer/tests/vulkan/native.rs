@@ -37,7 +37,7 @@ fn run(
     rows: &[&[f32]],
 ) -> Result<Vec<[f32; 4]>, ExecuteError> {
     let words: Vec<u32> = rows.iter().flat_map(|row| row.iter().map(|f| f.to_bits())).collect();
-    let at = |binding, resource| NativeBinding { set: 0, binding, resource };
+    let at = |binding, resource| NativeBinding { set: 0, binding, element: 0, resource };
     let bindings =
         [at(0, NativeResource::Input(&words)), at(1, NativeResource::Output(4 * rows.len())), at(2, resource)];
     let groups = [u32::try_from(rows.len()).unwrap(), 1, 1];

@@ -11,7 +11,7 @@ use crate::{assert_copies, assert_silent, job, modules, only_file, open};
 
 fn specialized(executor: &mut VulkanExecutor, value: u32) {
     let module = modules::constants();
-    let bindings = [Binding { set: 1, binding: 3, resource: Resource::Output(1) }];
+    let bindings = [Binding { set: 1, binding: 3, element: 0, resource: Resource::Output(1) }];
     let job = Job { specialization: &[(7, value)], push_constants: &[0, 0], ..job(&module, &bindings, 1) };
     assert_eq!(executor.run(&job), Ok(vec![vec![value * 1000 + 5]]));
 }
@@ -134,7 +134,7 @@ fn a_cache_that_can_not_be_written_is_a_note() {
 #[test]
 fn timestamps_time_the_dispatch() {
     let module = modules::scramble();
-    let bindings = [Binding { set: 0, binding: 0, resource: Resource::Output(1) }];
+    let bindings = [Binding { set: 0, binding: 0, element: 0, resource: Resource::Output(1) }];
     let run = |executor: &mut VulkanExecutor| {
         executor.run(&Job { push_constants: &[60_000], ..job(&module, &bindings, 1) }).unwrap();
         executor.last_run_timing().unwrap()

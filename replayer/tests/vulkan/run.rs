@@ -84,7 +84,7 @@ fn uniform_blocks_take_inputs() {
 fn specialization_and_push_constants_reach_the_module() {
     let module = modules::constants();
     let mut executor = open(|_| {});
-    let bindings = [replayer::execute::Binding { set: 1, binding: 3, resource: Resource::Output(1) }];
+    let bindings = [replayer::execute::Binding { set: 1, binding: 3, element: 0, resource: Resource::Output(1) }];
     let mut value = |specialization: &[(u32, u32)], push_constants: &[u32]| {
         let job = Job { specialization, push_constants, ..job(&module, &bindings, 1) };
         executor.run(&job).map(|out| out[0][0])
@@ -260,7 +260,7 @@ fn what_the_device_lacks_is_named() {
     let text = unsupported(&mut executor, &job(&copy, &large, 1));
     assert!(text.contains("maxStorageBufferRange"), "{text}");
 
-    let far = [replayer::execute::Binding { set: 1000, binding: 0, resource: Resource::Output(1) }];
+    let far = [replayer::execute::Binding { set: 1000, binding: 0, element: 0, resource: Resource::Output(1) }];
     let text = unsupported(&mut executor, &job(&copy, &far, 1));
     assert!(text.starts_with("descriptor set 1000, maxBoundDescriptorSets is "), "{text}");
 

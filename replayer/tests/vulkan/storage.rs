@@ -93,7 +93,7 @@ fn assemble(text: &str) -> Module {
 
 fn run(executor: &mut dyn Executor, module: &Module, groups: u32) -> Result<Vec<Vec<u32>>, ExecuteError> {
     let image = Image { dim: ImageDim::D2, extent: [4, 1, 1], layers: 1, levels: 1, texels: &[10, 20, 30, 40] };
-    let at = |binding, resource| Binding { set: 0, binding, resource };
+    let at = |binding, resource| Binding { set: 0, binding, element: 0, resource };
     // The outputs of both kinds stand in another order than their places in memory.
     let bindings = [at(1, Resource::Output(4)), at(2, Resource::Storage(image)), at(3, Resource::InOut(&[1, 2, 3, 4]))];
     executor.run(&Job {
@@ -141,7 +141,7 @@ fn a_storage_image_and_a_sampled_one_are_not_taken_for_each_other() {
         components: replayer::execute::vulkan::Component::IDENTITY,
         texels: &[0],
     };
-    let at = |binding, resource| NativeBinding { set: 0, binding, resource };
+    let at = |binding, resource| NativeBinding { set: 0, binding, element: 0, resource };
     let mut text = |resource| {
         let bindings = [at(1, NativeResource::Output(1)), at(3, NativeResource::InOut(&[0])), at(2, resource)];
         let job = NativeJob {

@@ -7,6 +7,7 @@ use super::kernels::Env;
 use super::report::{Choice, Notes};
 use super::resources::{Resources, Words};
 use super::trace::Step;
+use crate::execute::ExecuteError;
 
 /// What instructions that are no arithmetic work on.
 pub(super) struct Context<'a> {
@@ -22,6 +23,8 @@ pub(super) struct Context<'a> {
     pub steps: &'a mut Vec<Step>,
     pub trace_limit: usize,
     pub overflow: bool,
+    /// Why the run has to end.
+    pub error: Option<ExecuteError>,
 }
 
 /// Address in a lane, wide enough for the literal part.
@@ -59,6 +62,27 @@ impl Env for Context<'_> {
     }
 
     fn effect(&mut self, i: &Inst, regs: &mut [Lanes], mask: &Mask) {
+        if i.e == NONE {
+            return self.access(i, regs, mask);
+        }
+        // One access for each element of the array of descriptors that any lane has.
+        let elements = regs[i.e as usize];
+        let mut rest = mask.bits;
+        while rest != 0 {
+            let element = elements[rest.trailing_zeros() as usize];
+            let same = each(rest).filter(|&l| elements[l] == element).fold(0u64, |lanes, l| lanes | 1 << l);
+            rest &= !same;
+            match self.resources.element(self.program, i, element) {
+                Ok(imm) => self.access(&Inst { imm, e: NONE, masked: true, ..*i }, regs, &Mask::new(same)),
+                Err(error) => self.error = self.error.take().or(Some(error)),
+            }
+        }
+    }
+}
+
+impl Context<'_> {
+    /// What the instruction does to one resource.
+    fn access(&mut self, i: &Inst, regs: &mut [Lanes], mask: &Mask) {
         match i.op {
             Op::ReadVar => self.read_var(i, regs, mask),
             Op::WriteVar => {

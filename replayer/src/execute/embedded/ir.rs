@@ -517,6 +517,8 @@ pub(super) struct Inst {
     pub b: Reg,
     pub c: Reg,
     pub d: Reg,
+    /// Element of the array of descriptors that `imm` is, or [`NONE`].
+    pub e: Reg,
     pub imm: u32,
     /// Index of the module's instruction.
     pub src: u32,
@@ -529,6 +531,7 @@ impl Inst {
         [(s.a, self.a), (s.b, self.b), (s.c, self.c), (s.d, self.d)]
             .into_iter()
             .filter_map(|(is, r)| (is && r != NONE).then_some(r))
+            .chain((self.e != NONE).then_some(self.e))
     }
 }
 
@@ -565,11 +568,22 @@ pub(super) struct Block {
     pub edges: Vec<Edge>,
 }
 
-/// A descriptor that the program uses.
+/// How many descriptors a variable stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    /// It is no array.
+    One,
+    Fixed(u32),
+    /// As many as are bound.
+    Runtime,
+}
+
+/// A descriptor, or an array of them, that the program uses.
 #[derive(Clone, Debug)]
 pub(super) struct Descriptor {
     pub set: u32,
     pub binding: u32,
+    pub count: Count,
     /// Something stores to it.
     pub written: bool,
     pub name: String,

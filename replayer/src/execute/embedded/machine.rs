@@ -317,8 +317,12 @@ impl<'a> Worker<'a> {
                 steps: &mut self.steps,
                 trace_limit: limits.trace_steps,
                 overflow: false,
+                error: None,
             };
             kernels::run(arch, &block.insts, &mut set.regs, &self.mask, &mut context);
+            if let Some(error) = context.error.take() {
+                return Err(error);
+            }
             if context.overflow {
                 return Err(ExecuteError::Timeout(format!(
                     "the invocation executes more than {} instructions, the limit for a trace",

@@ -8,8 +8,9 @@
 //! Integers of 8, 16, 32 and 64 bits, floats of 16, 32 and 64 bits, vectors, matrices, arrays, structs; all control flow that is
 //! structured; functions without recursion; variables in Function, Private, Workgroup, Uniform, StorageBuffer, PushConstant,
 //! Input (built-ins) and UniformConstant (images); barriers and 32-bit atomics; GLSL.std.450 without interpolation; fetches,
-//! reads, writes, atomics and queries on images. Not there: samplers, subgroups, variable and physical pointers, arrays of
-//! descriptors, 64-bit atomics. What is missing is refused with the opcode's name, its word offset and its result.
+//! reads, writes, atomics and queries on images. Not there: samplers, subgroups, variable and physical pointers, 64-bit
+//! atomics. What is missing is refused with the opcode's name, its word offset and its result. Arrays of descriptors may be
+//! indexed by whatever value, each invocation by its own; an element that is not there ends the run with an error.
 //!
 //! # Arithmetic
 //! Each float operation is IEEE 754 in its own width, rounded to nearest even; nothing is contracted, subnormals are kept in
@@ -239,16 +240,16 @@ impl Embedded {
         let outputs = resources::outputs(job, &self.limits)?;
         let bound = resources::storage_images(job);
         let atomic = |texels: &[u32]| -> Vec<AtomicU32> { texels.iter().map(|&t| AtomicU32::new(t)).collect() };
-        let storage: Vec<(&StorageImage, Vec<AtomicU32>)> = images
+        let storage: Vec<resources::Stored<'_, Vec<AtomicU32>>> = images
             .iter()
-            .map(|image| (image, atomic(&image.texels)))
-            .chain(bound.iter().map(|(image, texels)| (image, atomic(texels))))
+            .map(|image| (image, 0, atomic(&image.texels)))
+            .chain(bound.iter().map(|(image, element, texels)| (image, *element, atomic(texels))))
             .collect();
         let outcome = {
             let resources = resources::Resources::new(&program, job, &outputs, &storage)?;
             machine::run(&program, &resources, job.groups, &self.limits, trace)?
         };
-        let mut texels: Vec<Vec<u32>> = storage.into_iter().map(|(_, t)| plain(t)).collect();
+        let mut texels: Vec<Vec<u32>> = storage.into_iter().map(|(.., t)| plain(t)).collect();
         let mut stored = texels.split_off(images.len()).into_iter();
         if trace.is_none() {
             for (image, texels) in images.iter_mut().zip(texels) {

@@ -1,10 +1,12 @@
 //! What a program reads and writes: buffers and images as the job binds them.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Limits;
 use super::StorageImage;
-use super::ir::{Atomic, BufferDecl, Descriptor, ImageDecl, LANES, Lanes, POISON, Program};
+use super::ir::{Atomic, BufferDecl, Count, Descriptor, ImageDecl, Inst, LANES, Lanes, Op, POISON, Program};
 use crate::execute::{Binding, ExecuteError, ImageDim, Job, Resource};
 
 /// Words that are read only, or shared by all threads.
@@ -119,10 +121,21 @@ impl View<'_> {
     }
 }
 
-/// All that a program accesses.
+/// The elements of an array of descriptors.
+#[derive(Default)]
+struct Elements {
+    count: u32,
+    /// Place in the resources of each element that is bound.
+    places: HashMap<u32, u32>,
+}
+
+/// All that a program accesses: what its declarations stand for, then the elements of those that are arrays.
 pub(super) struct Resources<'a> {
     pub buffers: Vec<Words<'a>>,
     pub images: Vec<View<'a>>,
+    /// By declaration; empty for what is no array.
+    buffer_arrays: Vec<Elements>,
+    image_arrays: Vec<Elements>,
 }
 
 /// Storage for the outputs of a job: a buffer for each binding, empty for those that are no output.
@@ -158,8 +171,11 @@ pub(super) fn outputs(job: &Job<'_>, limits: &Limits) -> Result<Vec<Vec<AtomicU3
     Ok(list)
 }
 
-/// The storage images that a job binds, with their texels.
-pub(super) fn storage_images<'a>(job: &Job<'a>) -> Vec<(StorageImage, &'a [u32])> {
+/// A storage image with its element, and its texels.
+pub(super) type Stored<'a, T> = (&'a StorageImage, u32, T);
+
+/// The storage images that a job binds, with their elements and texels.
+pub(super) fn storage_images<'a>(job: &Job<'a>) -> Vec<(StorageImage, u32, &'a [u32])> {
     let images = job.bindings.iter().filter_map(|bound| match bound.resource {
         Resource::Storage(image) => Some((bound, image)),
         _ => None,
@@ -174,9 +190,38 @@ pub(super) fn storage_images<'a>(job: &Job<'a>) -> Vec<(StorageImage, &'a [u32])
                 layers: image.layers,
                 texels: Vec::new(),
             };
-            (place, image.texels)
+            (place, bound.element, image.texels)
         })
         .collect()
+}
+
+/// What the job binds to a descriptor, with the numbers of the bindings: all that the program can reach.
+fn bound_to<'j, 'a>(job: &'j Job<'a>, d: &Descriptor) -> impl Iterator<Item = (usize, &'j Binding<'a>)> {
+    let (set, binding, count) = (d.set, d.binding, d.count);
+    job.bindings.iter().enumerate().filter(move |(_, b)| {
+        let within = match count {
+            Count::One => b.element == 0,
+            Count::Fixed(n) => b.element < n,
+            Count::Runtime => true,
+        };
+        (b.set, b.binding) == (set, binding) && within
+    })
+}
+
+/// The descriptor of an element, for errors.
+fn element_of(d: &Descriptor, element: u32) -> Descriptor {
+    Descriptor { name: format!("{}[{element}]", d.name), count: Count::One, ..d.clone() }
+}
+
+impl Elements {
+    fn new(count: Count, places: HashMap<u32, u32>) -> Self {
+        let count = match count {
+            Count::One => 0,
+            Count::Fixed(n) => n,
+            Count::Runtime => places.keys().max().map_or(0, |last| last.saturating_add(1)),
+        };
+        Self { count, places }
+    }
 }
 
 impl<'a> Resources<'a> {
@@ -185,69 +230,139 @@ impl<'a> Resources<'a> {
         program: &Program,
         job: &Job<'a>,
         outputs: &'a [Vec<AtomicU32>],
-        storage: &'a [(&StorageImage, Vec<AtomicU32>)],
+        storage: &'a [Stored<'a, Vec<AtomicU32>>],
     ) -> Result<Self, ExecuteError> {
-        let find = |d: &Descriptor| -> Option<(usize, &Binding<'a>)> {
-            job.bindings.iter().enumerate().find(|(_, b)| (b.set, b.binding) == (d.set, d.binding))
+        let (buffers, buffer_arrays) = Self::buffers(program, job, outputs)?;
+        let (images, image_arrays) = Self::images(program, job, storage)?;
+        Ok(Self { buffers, images, buffer_arrays, image_arrays })
+    }
+
+    fn buffers(
+        program: &Program,
+        job: &Job<'a>,
+        outputs: &'a [Vec<AtomicU32>],
+    ) -> Result<(Vec<Words<'a>>, Vec<Elements>), ExecuteError> {
+        let words = |d: &Descriptor, n: usize, bound: &Binding<'a>| match bound.resource {
+            Resource::Input(_) if d.written => Err(invalid(d, "is bound as an input, but the module writes it")),
+            Resource::Input(words) => Ok(Words::Fixed(words)),
+            Resource::Output(_) | Resource::InOut(_) => Ok(Words::Shared(&outputs[n])),
+            Resource::Image(_) | Resource::Storage(_) => {
+                Err(invalid(d, "is an image, but the module has a buffer there"))
+            }
         };
-        let mut buffers = vec![];
-        for decl in &program.buffers {
-            buffers.push(match decl {
+        let mut list = vec![];
+        for (number, decl) in program.buffers.iter().enumerate() {
+            list.push(match decl {
                 BufferDecl::Push => Words::Fixed(job.push_constants),
-                BufferDecl::Bound(d) => match find(d) {
-                    Some((_, Binding { resource: Resource::Input(_), .. })) if d.written => {
-                        return Err(invalid(d, "is bound as an input, but the module writes it"));
-                    }
-                    Some((_, Binding { resource: Resource::Input(words), .. })) => Words::Fixed(words),
-                    Some((n, Binding { resource: Resource::Output(_) | Resource::InOut(_), .. })) => {
-                        Words::Shared(&outputs[n])
-                    }
-                    Some(_) => return Err(invalid(d, "is an image, but the module has a buffer there")),
-                    // As in Vulkan, what is not used need not be bound.
-                    None if !uses_buffer(program, buffers.len()) => Words::Fixed(&[]),
-                    None => return Err(invalid(d, "is not bound")),
+                // As in Vulkan, what is not used need not be bound.
+                BufferDecl::Bound(d) => match bound_to(job, d).next() {
+                    None if uses_buffer(program, number) => return Err(invalid(d, "is not bound")),
+                    Some((n, bound)) if d.count == Count::One => words(d, n, bound)?,
+                    _ => Words::Fixed(&[]),
                 },
             });
         }
-        let mut images = vec![];
-        for (d, decl) in &program.images {
-            let stored = storage.iter().find(|(s, _)| (s.set, s.binding) == (d.set, d.binding));
-            if let (true, Some((image, texels))) = (decl.storage, stored) {
-                let words = Words::Shared(texels);
-                images.push(view(d, *decl, image.dim, image.extent, image.layers, 1, words)?);
-                continue;
-            }
-            match find(d) {
-                Some((_, Binding { resource: Resource::Image(image), .. })) => {
-                    if d.written {
-                        return Err(invalid(d, "is a read-only image, but the module writes it"));
-                    }
-                    if decl.words != 1 {
-                        return Err(invalid(d, "is an R32_UINT image, but the module declares another format"));
-                    }
-                    let words = Words::Fixed(image.texels);
-                    images.push(view(d, *decl, image.dim, image.extent, image.layers, image.levels, words)?);
+        let mut arrays = vec![];
+        for decl in &program.buffers {
+            let mut places = HashMap::new();
+            let count = match decl {
+                BufferDecl::Push => Count::One,
+                BufferDecl::Bound(d) => d.count,
+            };
+            if let (BufferDecl::Bound(d), true) = (decl, count != Count::One) {
+                for (n, bound) in bound_to(job, d) {
+                    places.insert(bound.element, list.len() as u32);
+                    list.push(words(&element_of(d, bound.element), n, bound)?);
                 }
-                Some((_, Binding { resource: Resource::Storage(_), .. })) => {
-                    return Err(invalid(d, "is a storage image, but the module fetches from it"));
-                }
-                Some(_) => return Err(invalid(d, "is a buffer, but the module has an image there")),
-                None if !uses_image(program, images.len()) => images.push(View {
-                    levels: vec![],
-                    extent: [0; 3],
-                    layers: 0,
-                    texel_words: 1,
-                    words: Words::Fixed(&[]),
-                }),
-                None => return Err(invalid(d, "is not bound")),
             }
+            arrays.push(Elements::new(count, places));
         }
-        Ok(Self { buffers, images })
+        Ok((list, arrays))
+    }
+
+    fn images(
+        program: &Program,
+        job: &Job<'a>,
+        storage: &'a [Stored<'a, Vec<AtomicU32>>],
+    ) -> Result<(Vec<View<'a>>, Vec<Elements>), ExecuteError> {
+        let stored_view = |d: &Descriptor, decl: ImageDecl, (image, _, texels): &'a Stored<'a, Vec<AtomicU32>>| {
+            view(d, decl, image.dim, image.extent, image.layers, 1, Words::Shared(texels))
+        };
+        let sampled_view = |d: &Descriptor, decl: ImageDecl, bound: &Binding<'a>| match bound.resource {
+            Resource::Image(_) if d.written => Err(invalid(d, "is a read-only image, but the module writes it")),
+            Resource::Image(_) if decl.words != 1 => {
+                Err(invalid(d, "is an R32_UINT image, but the module declares another format"))
+            }
+            Resource::Image(image) => {
+                let words = Words::Fixed(image.texels);
+                view(d, decl, image.dim, image.extent, image.layers, image.levels, words)
+            }
+            Resource::Storage(_) => Err(invalid(d, "is a storage image, but the module fetches from it")),
+            _ => Err(invalid(d, "is a buffer, but the module has an image there")),
+        };
+        let stored = |d: &Descriptor, decl: &ImageDecl| {
+            let (set, binding, wanted) = (d.set, d.binding, decl.storage);
+            let at = move |(image, ..): &&Stored<'a, Vec<AtomicU32>>| (image.set, image.binding) == (set, binding);
+            storage.iter().filter(move |_| wanted).filter(at)
+        };
+        let empty = || View { levels: vec![], extent: [0; 3], layers: 0, texel_words: 1, words: Words::Fixed(&[]) };
+        let mut list = vec![];
+        for (number, (d, decl)) in program.images.iter().enumerate() {
+            let one = d.count == Count::One;
+            let first = stored(d, decl).find(|(_, element, _)| !one || *element == 0);
+            list.push(match (first, bound_to(job, d).next()) {
+                (Some(found), _) if one => stored_view(d, *decl, found)?,
+                (None, Some((_, bound))) if one => sampled_view(d, *decl, bound)?,
+                (None, None) if uses_image(program, number) => return Err(invalid(d, "is not bound")),
+                _ => empty(),
+            });
+        }
+        let mut arrays = vec![];
+        for (d, decl) in &program.images {
+            let mut places = HashMap::new();
+            if d.count != Count::One {
+                for found in stored(d, decl) {
+                    places.insert(found.1, list.len() as u32);
+                    list.push(stored_view(&element_of(d, found.1), *decl, found)?);
+                }
+                for (_, bound) in bound_to(job, d) {
+                    if let Entry::Vacant(place) = places.entry(bound.element) {
+                        place.insert(list.len() as u32);
+                        list.push(sampled_view(&element_of(d, bound.element), *decl, bound)?);
+                    }
+                }
+            }
+            arrays.push(Elements::new(d.count, places));
+        }
+        Ok((list, arrays))
+    }
+
+    /// Place of the resource that an instruction accesses in an array of descriptors.
+    pub fn element(&self, program: &Program, i: &Inst, element: u32) -> Result<u32, ExecuteError> {
+        let number = i.imm as usize;
+        let buffer = matches!(i.op, Op::LoadBuffer | Op::StoreBuffer | Op::AtomicBuffer | Op::ArrayLength);
+        let (elements, descriptor) = match program.buffers.get(number) {
+            Some(BufferDecl::Bound(d)) if buffer => (&self.buffer_arrays[number], d),
+            _ => (&self.image_arrays[number], &program.images[number].0),
+        };
+        if let Some(&place) = elements.places.get(&element).filter(|_| element < elements.count) {
+            return Ok(place);
+        }
+        let inst = program.source.insts[i.src as usize];
+        let what = if element < elements.count { "which is not bound" } else { "which is out of range" };
+        Err(invalid(
+            descriptor,
+            &format!(
+                "is an array of {}: {} at word {} accesses element {element}, {what}",
+                elements.count,
+                program.source.inst_name(&inst),
+                inst.at
+            ),
+        ))
     }
 }
 
 fn uses_buffer(program: &Program, n: usize) -> bool {
-    use super::ir::Op;
     let mut insts = program.blocks.iter().flat_map(|b| &b.insts);
     insts.any(|i| {
         matches!(i.op, Op::LoadBuffer | Op::StoreBuffer | Op::AtomicBuffer | Op::ArrayLength) && i.imm as usize == n
@@ -255,7 +370,6 @@ fn uses_buffer(program: &Program, n: usize) -> bool {
 }
 
 fn uses_image(program: &Program, n: usize) -> bool {
-    use super::ir::Op;
     let mut insts = program.blocks.iter().flat_map(|b| &b.insts);
     insts.any(|i| {
         matches!(i.op, Op::TexelAddress | Op::LoadTexel | Op::StoreTexel | Op::AtomicTexel | Op::ImageQuery)

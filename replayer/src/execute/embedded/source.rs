@@ -438,6 +438,12 @@ impl Source {
                 | C::SampledImageArrayDynamicIndexing
                 | C::StorageBufferArrayDynamicIndexing
                 | C::StorageImageArrayDynamicIndexing
+                | C::ShaderNonUniform
+                | C::RuntimeDescriptorArray
+                | C::UniformBufferArrayNonUniformIndexing
+                | C::SampledImageArrayNonUniformIndexing
+                | C::StorageBufferArrayNonUniformIndexing
+                | C::StorageImageArrayNonUniformIndexing
                 | C::SampledCubeArray
                 | C::ImageCubeArray
                 | C::FloatControls2

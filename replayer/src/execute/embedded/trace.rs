@@ -91,6 +91,8 @@ pub struct Fetch {
     pub set: u32,
     /// Binding of the image.
     pub binding: u32,
+    /// Element, for arrays of images; else 0.
+    pub element: u32,
     /// Coordinates as they are in the module: x, y, z as the dimension has them, then the layer.
     pub coordinates: Vec<i32>,
     /// Level.
@@ -182,6 +184,8 @@ pub(super) enum Source {
 #[derive(Clone, Debug)]
 pub(super) struct FetchRecord {
     pub image: u32,
+    /// [`NONE`] when it is no array.
+    pub element: Reg,
     pub coordinates: Vec<Reg>,
     pub level: Reg,
     pub word: Reg,
@@ -210,6 +214,9 @@ impl Record {
         }
         if let Some(fetch) = &mut self.fetch {
             fetch.coordinates.iter_mut().for_each(&mut f);
+            if fetch.element != NONE {
+                f(&mut fetch.element);
+            }
             f(&mut fetch.level);
             f(&mut fetch.word);
         }
@@ -264,6 +271,7 @@ impl Record {
                 Fetch {
                     set: descriptor.set,
                     binding: descriptor.binding,
+                    element: if f.element == NONE { 0 } else { word(f.element) },
                     coordinates: f.coordinates.iter().map(|&r| word(r) as i32).collect(),
                     level: word(f.level),
                     word: word(f.word),

@@ -373,6 +373,7 @@ impl Engine {
             vk::WriteDescriptorSet::default()
                 .dst_set(pipeline.layout.sets[bound.set as usize])
                 .dst_binding(bound.binding)
+                .dst_array_element(bound.element)
                 .descriptor_type(kind)
         };
         let writes: Vec<_> = buffers

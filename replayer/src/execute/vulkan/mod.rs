@@ -210,6 +210,7 @@ impl Executor for VulkanExecutor {
             .map(|bound| NativeBinding {
                 set: bound.set,
                 binding: bound.binding,
+                element: bound.element,
                 resource: match bound.resource {
                     Resource::Input(words) => NativeResource::Input(words),
                     Resource::Output(words) => NativeResource::Output(words),

@@ -43,6 +43,15 @@ pub(super) struct Declared {
     pub(super) set: u32,
     pub(super) binding: u32,
     pub(super) kind: Kind,
+    /// Elements of an array of descriptors, where the module says how many.
+    count: Option<Scalar>,
+}
+
+impl Declared {
+    /// The least number of descriptors that the binding must have room for.
+    pub(super) fn count(&self, specialization: &[(u32, u32)]) -> u32 {
+        self.count.map_or(1, |count| count.with(specialization))
+    }
 }
 
 /// What a variable is.
@@ -103,14 +112,21 @@ struct Scalar {
     spec: Option<u32>,
 }
 
+impl Scalar {
+    fn with(self, specialization: &[(u32, u32)]) -> u32 {
+        let given = specialization.iter().find(|(id, _)| Some(*id) == self.spec);
+        given.map_or(self.value, |(_, value)| *value)
+    }
+}
+
 /// The parts of types that sizes and kinds depend on.
 #[derive(Clone, Debug)]
 enum Type {
     Bool,
     Number { bits: u32, integer: bool },
     Composite { of: u32, count: u32 },
-    Array { length: u32 },
-    RuntimeArray,
+    Array { of: u32, length: u32 },
+    RuntimeArray { of: u32 },
     Struct(Vec<u32>),
     Image { sampled: u32, dim: Dim, arrayed: bool, multisampled: bool, storage: bool },
     Sampler,
@@ -307,7 +323,8 @@ impl ModuleInfo {
                     let (Some(&set), Some(&binding)) = (scan.sets.get(&id), scan.bindings.get(&id)) else {
                         return Err(ExecuteError::Module(format!("variable %{id} has no DescriptorSet or no Binding")));
                     };
-                    self.resources.push(Declared { set, binding, kind: scan.kind(*of, class) });
+                    let (of, count) = scan.descriptors(*of);
+                    self.resources.push(Declared { set, binding, kind: scan.kind(of, class), count });
                 }
                 _ => {}
             }
@@ -342,10 +359,7 @@ impl ModuleInfo {
 
     /// Invocations of a workgroup in x, y, z with these specialization constants, where the module tells.
     pub(super) fn workgroup_size(&self, entry: u32, specialization: &[(u32, u32)]) -> Option<[u32; 3]> {
-        let value = |s: Scalar| {
-            let given = specialization.iter().find(|(id, _)| Some(*id) == s.spec);
-            given.map_or(s.value, |(_, value)| *value)
-        };
+        let value = |s: Scalar| s.with(specialization);
         self.workgroup_size.map(|size| size.map(value)).or_else(|| self.local_sizes.get(&entry).copied())
     }
 
@@ -356,6 +370,18 @@ impl ModuleInfo {
 }
 
 impl Scan {
+    /// The type of a variable's descriptors, and how many it has where it is an array whose length is known here.
+    fn descriptors(&self, of: u32) -> (u32, Option<Scalar>) {
+        match self.types.get(&of) {
+            Some(Type::Array { of, length }) => {
+                let value = self.constants.get(length).copied();
+                (*of, value.map(|value| Scalar { value, spec: self.spec_ids.get(length).copied() }))
+            }
+            Some(Type::RuntimeArray { of }) => (*of, None),
+            _ => (of, None),
+        }
+    }
+
     fn kind(&self, of: u32, class: StorageClass) -> Kind {
         let texture = |image: &Type| match image {
             Type::Image { sampled, dim, arrayed, .. } => {
@@ -365,7 +391,9 @@ impl Scan {
             _ => None,
         };
         match (class, self.types.get(&of)) {
-            (_, Some(Type::Array { .. } | Type::RuntimeArray)) => Kind::Other("an array of descriptors"),
+            (_, Some(Type::Array { .. } | Type::RuntimeArray { .. })) => {
+                Kind::Other("an array of arrays of descriptors")
+            }
             (StorageClass::StorageBuffer, Some(Type::Struct(_))) => Kind::Storage,
             (StorageClass::Uniform, Some(Type::Struct(_))) if self.buffer_blocks.contains(&of) => Kind::Storage,
             (StorageClass::Uniform, Some(Type::Struct(_))) if self.uniform_blocks.contains(&of) => Kind::Uniform,
@@ -428,8 +456,8 @@ fn type_of(op: Op, operands: &[u32]) -> Option<Option<Type>> {
         Op::TypeInt => Type::Number { bits: word(1)?, integer: true },
         Op::TypeFloat => Type::Number { bits: word(1)?, integer: false },
         Op::TypeVector | Op::TypeMatrix => Type::Composite { of: word(1)?, count: word(2)? },
-        Op::TypeArray => Type::Array { length: word(2)? },
-        Op::TypeRuntimeArray => Type::RuntimeArray,
+        Op::TypeArray => Type::Array { of: word(1)?, length: word(2)? },
+        Op::TypeRuntimeArray => Type::RuntimeArray { of: word(1)? },
         Op::TypeStruct => Type::Struct(operands.get(1..)?.to_vec()),
         Op::TypeImage => Type::Image {
             sampled: word(1)?,

@@ -331,6 +331,8 @@ pub struct NativeBinding<'a> {
     pub set: u32,
     /// Binding in the set.
     pub binding: u32,
+    /// Element, for arrays of descriptors; else 0.
+    pub element: u32,
     /// What is bound.
     pub resource: NativeResource<'a>,
 }

@@ -35,11 +35,23 @@ impl Drop for ShaderModule {
     }
 }
 
+/// A binding of a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct LayoutBinding {
+    pub(super) set: u32,
+    pub(super) binding: u32,
+    pub(super) kind: vk::DescriptorType,
+    /// Number of descriptors, more than 1 for an array.
+    pub(super) count: u32,
+    /// Some of them are not bound.
+    pub(super) partial: bool,
+}
+
 /// What determines a layout: the type of each binding, and the bytes of push constants.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LayoutKey {
-    /// (set, binding, type), sorted.
-    pub(super) bindings: Vec<(u32, u32, vk::DescriptorType)>,
+    /// Sorted by set and binding.
+    pub(super) bindings: Vec<LayoutBinding>,
     pub(super) push_constant_bytes: u32,
 }
 
@@ -63,22 +75,31 @@ impl Layout {
             pool: vk::DescriptorPool::null(),
             sets: Vec::new(),
         };
-        let sets = key.bindings.iter().map(|(set, ..)| set + 1).max().unwrap_or(0);
+        let sets = key.bindings.iter().map(|bound| bound.set + 1).max().unwrap_or(0);
         for set in 0..sets {
-            let bindings: Vec<_> = key
-                .bindings
-                .iter()
-                .filter(|(s, ..)| *s == set)
-                .map(|&(_, binding, kind)| {
+            let in_set = || key.bindings.iter().filter(|bound| bound.set == set);
+            let bindings: Vec<_> = in_set()
+                .map(|bound| {
                     vk::DescriptorSetLayoutBinding::default()
-                        .binding(binding)
-                        .descriptor_type(kind)
-                        .descriptor_count(1)
+                        .binding(bound.binding)
+                        .descriptor_type(bound.kind)
+                        .descriptor_count(bound.count)
                         .stage_flags(vk::ShaderStageFlags::COMPUTE)
                 })
                 .collect();
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            // SAFETY: the bindings are distinct, and live to the end of the call.
+            let flags: Vec<_> = in_set()
+                .map(|bound| match bound.partial {
+                    true => vk::DescriptorBindingFlags::PARTIALLY_BOUND,
+                    false => vk::DescriptorBindingFlags::empty(),
+                })
+                .collect();
+            let mut flags_info = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
+            let mut info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            if in_set().any(|bound| bound.partial) {
+                info = info.push_next(&mut flags_info);
+            }
+            // SAFETY: the bindings are distinct, and they and their flags live to the end of the call; a plan has partial
+            // bindings only where the device has the feature for them on.
             let raw =
                 unsafe { device.raw.create_descriptor_set_layout(&info, None) }.named("vkCreateDescriptorSetLayout")?;
             layout.set_layouts.push(raw);
@@ -93,8 +114,8 @@ impl Layout {
         layout.raw = unsafe { device.raw.create_pipeline_layout(&info, None) }.named("vkCreatePipelineLayout")?;
         if sets > 0 {
             let mut counts: BTreeMap<vk::DescriptorType, u32> = BTreeMap::new();
-            for (_, _, kind) in &key.bindings {
-                *counts.entry(*kind).or_default() += 1;
+            for bound in &key.bindings {
+                *counts.entry(bound.kind).or_default() += bound.count;
             }
             let sizes: Vec<_> = counts
                 .into_iter()

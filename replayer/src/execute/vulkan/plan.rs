@@ -1,5 +1,7 @@
 //! From a job to where everything goes, with all checks that need no call of the driver.
 
+use std::collections::BTreeMap;
+
 use ash::vk;
 use rspirv::spirv::Dim;
 
@@ -8,12 +10,14 @@ use super::{
     image::{Shape, Staging},
     module_info::{Kind, ModuleInfo, Texture},
     native::{Component, NativeImage, NativeJob, NativeResource, NativeSamplerState, NativeView},
-    pipeline::LayoutKey,
+    pipeline::{LayoutBinding, LayoutKey},
 };
 use crate::execute::ExecuteError;
 
 /// Highest number of a binding: drivers make tables up to it.
 const HIGHEST_BINDING: u32 = 4095;
+/// Highest element of an array of descriptors.
+const HIGHEST_ELEMENT: u32 = (1 << 20) - 1;
 /// Bytes of the zeros that stand for an empty buffer, which Vulkan does not have.
 const EMPTY_BYTES: u64 = 16;
 
@@ -87,7 +91,7 @@ impl<'a> Plan<'a> {
                 return unsupported(format!("the module has {what} at set {} binding {}", d.set, d.binding));
             }
         }
-        let mut bindings = Vec::with_capacity(job.bindings.len());
+        let mut kinds = Vec::with_capacity(job.bindings.len());
         let mut images = Vec::new();
         for (place, bound) in job.bindings.iter().enumerate() {
             let (set, binding) = (bound.set, bound.binding);
@@ -100,11 +104,17 @@ impl<'a> Plan<'a> {
             if binding > HIGHEST_BINDING {
                 return unsupported(format!("binding {binding} of set {set}, the highest is {HIGHEST_BINDING}"));
             }
+            if bound.element > HIGHEST_ELEMENT {
+                return unsupported(format!(
+                    "element {} of set {set} binding {binding}, the highest is {HIGHEST_ELEMENT}",
+                    bound.element
+                ));
+            }
             let declared: Vec<Kind> =
                 info.resources.iter().filter(|d| d.set == set && d.binding == binding).map(|d| d.kind).collect();
             let kind = descriptor_type(&bound.resource, &declared)
                 .or_else(|text| invalid(format!("set {set} binding {binding}: {text}")))?;
-            bindings.push((set, binding, kind));
+            kinds.push(kind);
             let (image, sampler, storage) = match bound.resource {
                 NativeResource::Image(image) => (image, None, false),
                 NativeResource::Sampled(image, sampler) => (image, Some(sampler), false),
@@ -120,17 +130,14 @@ impl<'a> Plan<'a> {
             images.push(Texels { place, image, shape, sampler });
         }
         for d in &info.resources {
-            if !bindings.iter().any(|(set, binding, _)| (*set, *binding) == (d.set, d.binding)) {
+            if !job.bindings.iter().any(|bound| (bound.set, bound.binding) == (d.set, d.binding)) {
                 return invalid(format!("the module uses set {} binding {}, nothing is bound there", d.set, d.binding));
             }
         }
-        let kinds: Vec<vk::DescriptorType> = bindings.iter().map(|(.., kind)| *kind).collect();
-        check_counts(&kinds, limits)?;
+        let partial = device.enabled.v12.descriptor_binding_partially_bound == vk::TRUE;
+        let bindings = layout_bindings(job, info, &kinds, partial)?;
+        check_counts(&bindings, limits)?;
         let Slots { inputs, outputs, outputs_start, zeros_start, arena } = slots(job, &kinds, limits)?;
-        bindings.sort_unstable();
-        if let Some(pair) = bindings.windows(2).find(|p| (p[0].0, p[0].1) == (p[1].0, p[1].1)) {
-            return invalid(format!("set {} binding {} is bound twice", pair[0].0, pair[0].1));
-        }
         let push_constant_bytes = u32::try_from(job.push_constants.len() * 4).unwrap_or(u32::MAX);
         let stores = images.iter().any(|texels| texels.shape.storage);
         let idle = job.groups.contains(&0) || (!stores && outputs.iter().all(|o| o.words == 0));
@@ -258,9 +265,51 @@ fn check_groups(job: &NativeJob<'_>, limits: &vk::PhysicalDeviceLimits) -> Resul
     Ok(())
 }
 
-fn check_counts(kinds: &[vk::DescriptorType], limits: &vk::PhysicalDeviceLimits) -> Result<(), ExecuteError> {
+/// The bindings of the layout: one for each set and binding, with as many descriptors as the module and the job have there.
+fn layout_bindings(
+    job: &NativeJob<'_>,
+    info: &ModuleInfo,
+    kinds: &[vk::DescriptorType],
+    partially_bound: bool,
+) -> Result<Vec<LayoutBinding>, ExecuteError> {
+    let mut elements: BTreeMap<(u32, u32), BTreeMap<u32, vk::DescriptorType>> = BTreeMap::new();
+    for (bound, &kind) in job.bindings.iter().zip(kinds) {
+        let (set, binding, element) = (bound.set, bound.binding, bound.element);
+        if elements.entry((set, binding)).or_default().insert(element, kind).is_some() {
+            let which = if element == 0 { String::new() } else { format!(" element {element}") };
+            return invalid(format!("set {set} binding {binding}{which} is bound twice"));
+        }
+    }
+    let mut bindings = Vec::with_capacity(elements.len());
+    for ((set, binding), elements) in elements {
+        let (Some((_, &kind)), Some((&last, _))) = (elements.first_key_value(), elements.last_key_value()) else {
+            continue;
+        };
+        if elements.values().any(|other| *other != kind) {
+            return invalid(format!("set {set} binding {binding}: its elements have different types"));
+        }
+        let declared = info.resources.iter().filter(|d| (d.set, d.binding) == (set, binding));
+        let declared = declared.map(|d| d.count(job.specialization)).max().unwrap_or(1);
+        let count = declared.max(last + 1);
+        let partial = elements.len() as u64 != u64::from(count);
+        if partial && !partially_bound {
+            return unsupported(format!(
+                "set {set} binding {binding}: {} of {count} elements are bound, and the device lacks \
+                 descriptorBindingPartiallyBound",
+                elements.len()
+            ));
+        }
+        bindings.push(LayoutBinding { set, binding, kind, count, partial });
+    }
+    Ok(bindings)
+}
+
+fn check_counts(bindings: &[LayoutBinding], limits: &vk::PhysicalDeviceLimits) -> Result<(), ExecuteError> {
     use vk::DescriptorType as T;
-    let count = |of: &[T]| kinds.iter().filter(|k| of.contains(k)).count() as u64;
+    let sum = |of: &dyn Fn(T) -> bool| -> u64 {
+        bindings.iter().filter(|bound| of(bound.kind)).map(|bound| u64::from(bound.count)).sum()
+    };
+    let count = |of: &[T]| sum(&|kind| of.contains(&kind));
     let checks = [
         (
             count(&[T::STORAGE_BUFFER]),
@@ -292,7 +341,7 @@ fn check_counts(kinds: &[vk::DescriptorType], limits: &vk::PhysicalDeviceLimits)
             "maxPerStageDescriptorSamplers",
             limits.max_per_stage_descriptor_samplers,
         ),
-        (kinds.len() as u64, "resources", "maxPerStageResources", limits.max_per_stage_resources),
+        (sum(&|_| true), "resources", "maxPerStageResources", limits.max_per_stage_resources),
     ];
     for (count, what, name, limit) in checks {
         if count > u64::from(limit) {

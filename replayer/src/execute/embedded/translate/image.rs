@@ -4,14 +4,14 @@ use rspirv::spirv::{ImageOperands, Op as SpirvOp};
 
 use super::memory::{Ptr, Root};
 use super::types::{Part, Scalar, TexelFormat, Type};
-use super::{Translator, Val};
+use super::{ImageRef, Translator, Val};
 use crate::execute::ExecuteError;
 use crate::execute::embedded::ir::{ImageDecl, Inst, NONE, Op, Reg};
 use crate::execute::embedded::source::{Id, SourceInst};
 
 impl Translator<'_> {
-    /// An image operand: index, declaration, channel type and format.
-    fn image(&self, id: Id) -> Result<(u32, ImageDecl, Scalar, TexelFormat), ExecuteError> {
+    /// An image operand: which, its declaration, channel type and format.
+    fn image(&self, id: Id) -> Result<(ImageRef, ImageDecl, Scalar, TexelFormat), ExecuteError> {
         let Val::Image(n, ty) = self.value(id)? else { return Err(self.fail(&format!("%{id} is no image"))) };
         match self.ty(ty)?.ty {
             Type::Image(decl, channel, format) => Ok((n, decl, channel, format)),
@@ -20,7 +20,7 @@ impl Translator<'_> {
     }
 
     /// Address of a texel; POISON out of bounds.
-    fn texel(&mut self, n: u32, decl: ImageDecl, coordinate: Id, level: Reg) -> Result<Reg, ExecuteError> {
+    fn texel(&mut self, n: ImageRef, decl: ImageDecl, coordinate: Id, level: Reg) -> Result<Reg, ExecuteError> {
         let (s, data) = self.vector_operand(coordinate)?;
         if self.needs_int(s)? != 32 {
             return Err(self.fail("coordinates must be 32-bit integers"));
@@ -37,7 +37,7 @@ impl Translator<'_> {
             (2, 2) => (data[0], data[1], zero),
             _ => (data[0], data[1], data[2]),
         };
-        self.operation(Inst { a: x, b: y, c: z, d: level, imm: n, ..self.inst(Op::TexelAddress) })
+        self.operation(Inst { a: x, b: y, c: z, d: level, e: n.element, imm: n.index, ..self.inst(Op::TexelAddress) })
     }
 
     /// Level of an access; other operands are refused.
@@ -106,18 +106,22 @@ impl Translator<'_> {
                 if s.bits() != 32 || matches!(s, Scalar::Float { .. }) != matches!(channel, Scalar::Float { .. }) {
                     return Err(self.fail("the texel's type is not the image's"));
                 }
-                self.images[n as usize].0.written = true;
+                self.images[n.index as usize].0.written = true;
                 let words = self.texel_words(format, &data)?;
                 for (k, r) in words.into_iter().enumerate() {
                     self.note_undef(r)?;
-                    self.push(Inst { a: address, b: r, k: k as u8, imm: n, ..self.inst(Op::StoreTexel) })?;
+                    let inst =
+                        Inst { a: address, b: r, k: k as u8, e: n.element, imm: n.index, ..self.inst(Op::StoreTexel) };
+                    self.push(inst)?;
                 }
                 Ok(())
             }
             SpirvOp::ImageTexelPointer => {
                 let p = self.ptr(src.word(i, 0)?)?;
                 let Root::Handle(id) = p.root else { return Err(self.fail("no image variable")) };
+                self.needs_element(&p)?;
                 let Some(Val::Image(n, ty)) = self.handles.get(&id).cloned() else { return Err(self.fail("no image")) };
+                let n = ImageRef { element: p.element, ..n };
                 let Type::Image(decl, channel, format) = self.ty(ty)?.ty else { return Err(self.fail("no image")) };
                 if !decl.storage || format != TexelFormat::Words(1) {
                     return Err(self.fail("expected a storage image of one 32-bit channel"));
@@ -128,7 +132,7 @@ impl Translator<'_> {
                 }
                 let level = self.word(0);
                 let dynamic = self.texel(n, decl, src.word(i, 1)?, level)?;
-                let p = Ptr { root: Root::Texel(n, ty), part: Part::Scalar(channel), dynamic, ..(*p).clone() };
+                let p = Ptr { root: Root::Texel(n.index, ty), part: Part::Scalar(channel), dynamic, ..(*p).clone() };
                 self.set(i.id, Val::Ptr(p.into()));
                 Ok(())
             }
@@ -152,14 +156,16 @@ impl Translator<'_> {
                 }
                 let mut data = vec![];
                 for k in fields {
-                    data.push(self.operation(Inst { a: level, k, imm: n, ..self.inst(Op::ImageQuery) })?);
+                    let inst = Inst { a: level, k, e: n.element, imm: n.index, ..self.inst(Op::ImageQuery) };
+                    data.push(self.operation(inst)?);
                 }
                 self.set_data(i.id, i.ty, data)
             }
             SpirvOp::ImageQueryLevels => {
                 let (n, ..) = self.image(src.word(i, 0)?)?;
                 let zero = self.word(0);
-                let r = self.operation(Inst { a: zero, k: 4, imm: n, ..self.inst(Op::ImageQuery) })?;
+                let inst = Inst { a: zero, k: 4, e: n.element, imm: n.index, ..self.inst(Op::ImageQuery) };
+                let r = self.operation(inst)?;
                 self.set_data(i.id, i.ty, vec![r])
             }
             _ => Err(self.fail("is not supported")),
@@ -169,7 +175,7 @@ impl Translator<'_> {
     /// Four channels of a texel; those that the format lacks are 0, 0, 1.
     fn read_texel(
         &mut self,
-        n: u32,
+        n: ImageRef,
         decl: ImageDecl,
         channel: Scalar,
         format: TexelFormat,
@@ -177,7 +183,8 @@ impl Translator<'_> {
     ) -> Result<Vec<Reg>, ExecuteError> {
         let mut words = vec![];
         for k in 0..decl.words {
-            words.push(self.operation(Inst { a: address, k, imm: n, ..self.inst(Op::LoadTexel) })?);
+            let inst = Inst { a: address, k, e: n.element, imm: n.index, ..self.inst(Op::LoadTexel) };
+            words.push(self.operation(inst)?);
         }
         let mut channels = vec![];
         match format {
@@ -242,7 +249,12 @@ impl Translator<'_> {
     pub(super) fn load_handle(&mut self, p: &Ptr) -> Result<Val, ExecuteError> {
         match p.root {
             Root::Handle(id) if p.dynamic == NONE => {
-                self.handles.get(&id).cloned().ok_or_else(|| self.fail("no image or sampler"))
+                self.needs_element(p)?;
+                match self.handles.get(&id) {
+                    Some(&Val::Image(n, ty)) => Ok(Val::Image(ImageRef { element: p.element, ..n }, ty)),
+                    Some(other) => Ok(other.clone()),
+                    None => Err(self.fail("no image or sampler")),
+                }
             }
             _ => Err(self.fail("no image or sampler variable")),
         }

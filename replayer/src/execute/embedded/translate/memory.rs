@@ -5,9 +5,9 @@ use std::rc::Rc;
 use rspirv::spirv::{BuiltIn, Decoration, StorageClass};
 
 use super::types::{MAX_VALUE, Part, Scalar, Type};
-use super::{Translator, Val};
+use super::{ImageRef, Translator, Val};
 use crate::execute::ExecuteError;
-use crate::execute::embedded::ir::{Atomic, BufferDecl, Builtin, Descriptor, Inst, NONE, Op, POISON, Reg};
+use crate::execute::embedded::ir::{Atomic, BufferDecl, Builtin, Count, Descriptor, Inst, NONE, Op, POISON, Reg};
 use crate::execute::embedded::source::{Id, SourceInst};
 
 /// What a pointer points into.
@@ -41,8 +41,21 @@ pub(super) struct Ptr {
     pub matrix: Option<(u32, bool)>,
     /// Bytes from component to component when they are not adjacent.
     pub spread: Option<u32>,
+    /// It points to an array of descriptors, of which no element is chosen yet.
+    pub array: bool,
+    /// Register with the element of an array of descriptors.
+    pub element: Reg,
     /// The variable's id, for the trace.
     pub variable: Id,
+}
+
+/// The type of a variable's descriptors, and how many it has.
+fn descriptors(id: Id, ty: &Type) -> (Id, Count) {
+    match ty {
+        Type::Array(element, count) => (*element, Count::Fixed(*count)),
+        Type::Runtime(element) => (*element, Count::Runtime),
+        _ => (id, Count::One),
+    }
 }
 
 impl Translator<'_> {
@@ -96,38 +109,40 @@ impl Translator<'_> {
                 Root::Buffer(n as u32)
             }
             StorageClass::Uniform | StorageClass::StorageBuffer if self.global => {
-                if matches!(info.ty, Type::Array(..) | Type::Runtime(_)) {
-                    return Err(self.fail("arrays of buffers are not supported"));
+                let (block, count) = descriptors(to, &info.ty);
+                if count != Count::One && !matches!(self.ty(block)?.ty, Type::Struct(_)) {
+                    return Err(self.fail("an array of descriptors that are no blocks"));
                 }
-                let descriptor = self.descriptor(i.id)?;
+                let descriptor = self.descriptor(i.id, count)?;
                 self.buffers.push(BufferDecl::Bound(descriptor));
                 Root::Buffer(self.buffers.len() as u32 - 1)
             }
             StorageClass::UniformConstant if self.global => {
-                match info.ty {
-                    Type::Image(decl, ..) => {
-                        let descriptor = self.descriptor(i.id)?;
-                        self.images.push((descriptor, decl));
-                        let handle = Val::Image(self.images.len() as u32 - 1, to);
-                        self.handles.insert(i.id, handle);
-                    }
-                    Type::SampledImage(image) => {
+                let (opaque, count) = descriptors(to, &info.ty);
+                let image = match self.ty(opaque)?.ty {
+                    Type::SampledImage(image) => Some(image),
+                    Type::Image(..) => Some(opaque),
+                    Type::Sampler => None,
+                    _ => return Err(self.fail("expected images, samplers, or an array of them")),
+                };
+                let handle = match image {
+                    Some(image) => {
                         let Type::Image(decl, ..) = self.ty(image)?.ty else { return Err(self.fail("no image type")) };
-                        let descriptor = self.descriptor(i.id)?;
+                        let descriptor = self.descriptor(i.id, count)?;
                         self.images.push((descriptor, decl));
-                        let handle = Val::Image(self.images.len() as u32 - 1, image);
-                        self.handles.insert(i.id, handle);
+                        Val::Image(ImageRef { index: self.images.len() as u32 - 1, element: NONE }, image)
                     }
-                    Type::Sampler => {
-                        self.handles.insert(i.id, Val::Nothing);
-                    }
-                    _ => return Err(self.fail("arrays of images are not supported")),
-                }
+                    None => Val::Nothing,
+                };
+                self.handles.insert(i.id, handle);
                 Root::Handle(i.id)
             }
             other => return Err(self.fail(&format!("storage class {other:?} is not supported here"))),
         };
-        let ptr = self.pointer(root, to, i.id);
+        let array =
+            matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant)
+                && descriptors(to, &info.ty).1 != Count::One;
+        let ptr = Ptr { array, ..self.pointer(root, to, i.id) };
         if let (Some(data), Root::Variable(..)) = (initial, root) {
             if self.global {
                 // Written when the program starts.
@@ -141,7 +156,17 @@ impl Translator<'_> {
     }
 
     fn pointer(&self, root: Root, to: Id, variable: Id) -> Ptr {
-        Ptr { root, part: Part::Type(to), offset: 0, dynamic: NONE, matrix: None, spread: None, variable }
+        Ptr {
+            root,
+            part: Part::Type(to),
+            offset: 0,
+            dynamic: NONE,
+            matrix: None,
+            spread: None,
+            array: false,
+            element: NONE,
+            variable,
+        }
     }
 
     /// Writes the initializers of Private variables, and zeroes the workgroup's memory where the module wants it.
@@ -163,10 +188,12 @@ impl Translator<'_> {
         Ok(var)
     }
 
-    fn descriptor(&self, id: Id) -> Result<Descriptor, ExecuteError> {
+    fn descriptor(&self, id: Id, count: Count) -> Result<Descriptor, ExecuteError> {
         let get = |d| self.src.decoration(id, d);
         match (get(Decoration::DescriptorSet), get(Decoration::Binding)) {
-            (Some(set), Some(binding)) => Ok(Descriptor { set, binding, written: false, name: self.src.name(id) }),
+            (Some(set), Some(binding)) => {
+                Ok(Descriptor { set, binding, count, written: false, name: self.src.name(id) })
+            }
             _ => Err(self.fail("has no DescriptorSet and Binding")),
         }
     }
@@ -209,6 +236,16 @@ impl Translator<'_> {
         for id in indices {
             let (s, index) = self.scalar(id)?;
             let Scalar::Int { bits, signed } = s else { return Err(self.fail(&format!("%{id} is no integer"))) };
+            if p.array {
+                let Part::Type(array) = p.part else { return Err(self.fail("no array of descriptors")) };
+                let (Type::Array(element, _) | Type::Runtime(element)) = self.ty(array)?.ty else {
+                    return Err(self.fail("no array of descriptors"));
+                };
+                p.element = self.element(index, bits, signed)?;
+                p.array = false;
+                p.part = Part::Type(element);
+                continue;
+            }
             // Bytes or slots from element to element, number of elements, type of an element.
             let (stride, count, part) = match p.part {
                 Part::Type(ty) => match &self.ty(ty)?.ty {
@@ -267,6 +304,20 @@ impl Translator<'_> {
         self.check_pointee(i.ty, p.part)?;
         self.set(i.id, Val::Ptr(p.into()));
         Ok(())
+    }
+
+    /// The index of an element in 32 bits; what does not fit is beyond every array.
+    fn element(&mut self, index: Reg, bits: u8, signed: bool) -> Result<Reg, ExecuteError> {
+        match bits {
+            64 => self.operation(Inst { b: index, c: 1, imm: POISON, ..self.inst(Op::Address64) }),
+            8 | 16 if signed => self.op(Op::SExt, 1, &[index], bits.into()),
+            _ => Ok(index),
+        }
+    }
+
+    /// Refuses what accesses an array of descriptors as a whole.
+    pub(super) fn needs_element(&self, p: &Ptr) -> Result<(), ExecuteError> {
+        if p.array { Err(self.fail("an array of descriptors is accessed as a whole")) } else { Ok(()) }
     }
 
     /// The declared type of a pointer must have the shape of what it points to, as loads go by that.
@@ -331,6 +382,7 @@ impl Translator<'_> {
 
     /// Scalars that a pointer points to, with their offsets in bytes or slots.
     fn places(&self, p: &Ptr) -> Result<Vec<(Scalar, u32)>, ExecuteError> {
+        self.needs_element(p)?;
         if let Part::Type(id) = p.part {
             let n = self.ty(id)?.scalars;
             if n > MAX_VALUE {
@@ -444,7 +496,7 @@ impl Translator<'_> {
                 }
                 Root::Buffer(n) => {
                     let k = (s.bits() / 8) as u8;
-                    let inst = Inst { w, k, a: p.dynamic, d: at, imm: n, ..self.inst(Op::LoadBuffer) };
+                    let inst = Inst { w, k, a: p.dynamic, d: at, e: p.element, imm: n, ..self.inst(Op::LoadBuffer) };
                     self.operation(inst)?
                 }
                 Root::Handle(_) | Root::Texel(..) => return Err(self.fail("this pointer cannot be loaded from")),
@@ -491,7 +543,17 @@ impl Translator<'_> {
                     self.note_undef(value)?;
                     self.mark_written(n)?;
                     let k = (s.bits() / 8) as u8;
-                    self.push(Inst { w, k, a: p.dynamic, b: value, d: at, imm: n, ..self.inst(Op::StoreBuffer) })?;
+                    let inst = Inst {
+                        w,
+                        k,
+                        a: p.dynamic,
+                        b: value,
+                        d: at,
+                        e: p.element,
+                        imm: n,
+                        ..self.inst(Op::StoreBuffer)
+                    };
+                    self.push(inst)?;
                 }
                 Root::Input(..) | Root::Handle(_) | Root::Texel(..) => {
                     return Err(self.fail("this pointer cannot be stored to"));
@@ -521,7 +583,8 @@ impl Translator<'_> {
             Root::Texel(..) => vec![],
             _ => self.places(p)?,
         };
-        let mut inst = Inst { k: kind as u8, a: p.dynamic, b: value, c: comparator, ..self.inst(Op::AtomicBuffer) };
+        let mut inst =
+            Inst { k: kind as u8, a: p.dynamic, b: value, c: comparator, e: p.element, ..self.inst(Op::AtomicBuffer) };
         match (p.root, &places[..]) {
             (Root::Buffer(n), &[(s, at)]) if s.bits() == 32 => {
                 if kind != Atomic::Load {
@@ -554,6 +617,7 @@ impl Translator<'_> {
     pub(super) fn array_length(&mut self, i: &SourceInst) -> Result<Reg, ExecuteError> {
         let (base, member) = (self.src.word(i, 0)?, self.src.word(i, 1)?);
         let p = self.ptr(base)?;
+        self.needs_element(&p)?;
         if let (Root::Buffer(n), Part::Type(ty), NONE) = (p.root, p.part, p.dynamic)
             && let Type::Struct(members) = &self.ty(ty)?.ty
             && let Some(&array) = members.get(member as usize)
@@ -561,7 +625,7 @@ impl Translator<'_> {
         {
             let stride = self.stride(array, element, true)?;
             let offset = self.sum(p.offset, self.member_offset(ty, member)?)?;
-            let inst = Inst { imm: n, c: offset, d: stride, ..self.inst(Op::ArrayLength) };
+            let inst = Inst { imm: n, c: offset, d: stride, e: p.element, ..self.inst(Op::ArrayLength) };
             return self.operation(inst);
         }
         Err(self.fail("expected a block whose member is a runtime array"))

@@ -39,14 +39,21 @@ enum Val {
     /// Scalars of a value.
     Data(Rc<[Reg]>),
     Ptr(Rc<Ptr>),
-    /// Index of an image, and its type.
-    Image(u32, Id),
+    /// An image, and its type.
+    Image(ImageRef, Id),
     /// A sampler, or the result of a function without one.
     Nothing,
 }
 
+/// Index of an image's declaration, and the register of its element where that is an array.
+#[derive(Clone, Copy)]
+struct ImageRef {
+    index: u32,
+    element: Reg,
+}
+
 /// What identifies an instruction without effects.
-type Key = (Op, u8, u8, [Reg; 4], u32);
+type Key = (Op, u8, u8, [Reg; 5], u32);
 
 struct Translator<'s> {
     src: &'s Source,
@@ -399,6 +406,7 @@ impl Translator<'_> {
             b: NONE,
             c: NONE,
             d: NONE,
+            e: NONE,
             imm: 0,
             src: self.at as u32,
         }
@@ -453,7 +461,7 @@ impl Translator<'_> {
         }
         let push_constant = inst.op == Op::LoadBuffer && matches!(self.buffers[inst.imm as usize], BufferDecl::Push);
         let reusable = inst.op.is_pure() || push_constant || matches!(inst.op, Op::TexelAddress | Op::ImageQuery);
-        let key = (inst.op, inst.w, inst.k, [inst.a, inst.b, inst.c, inst.d], inst.imm);
+        let key = (inst.op, inst.w, inst.k, [inst.a, inst.b, inst.c, inst.d, inst.e], inst.imm);
         if reusable && let Some(&r) = self.computed.get(&key) {
             return Ok(r);
         }

@@ -376,6 +376,9 @@ fn allocate(mut t: Translator<'_>, source: &Arc<Source>) -> Result<Program, Exec
                 *r = slots[*r as usize];
             }
         }
+        if inst.e != NONE {
+            inst.e = slots[inst.e as usize];
+        }
         if inst.op == Op::ReadVar {
             inst.a += inst.imm;
         }

@@ -126,6 +126,6 @@ impl Translator<'_> {
         let at = if write { 3 } else { 2 };
         let has_lod = operands.get(at).is_some_and(|m| m & ImageOperands::LOD.bits() != 0);
         let level = if has_lod { *self.data(*operands.get(at + 1)?).ok()?.first()? } else { self.word(0) };
-        Some(FetchRecord { image, coordinates, level, word, write })
+        Some(FetchRecord { image: image.index, element: image.element, coordinates, level, word, write })
     }
 }
