@@ -200,10 +200,24 @@ pub struct DispatchResult {
     /// The differing samples of the largest distance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub worst: Vec<Difference>,
+    /// The first of the `worst`, told in full; where a page is written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explained: Vec<ExplainedSample>,
     /// The outputs of a compute dispatch. The counts above are their sums; grid, `first` and `worst` are those of the first
     /// output that differs, or of the first one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<OutputResult>,
+}
+
+/// A differing sample, told as `explain --sample` tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExplainedSample {
+    /// Place in the grid: x, y, z.
+    pub position: [u32; 3],
+    /// The rule that explains it.
+    pub cause: String,
+    /// Coordinates, taps, weights and both results, in lines for people.
+    pub text: String,
 }
 
 /// What became of one output of a compute dispatch.
@@ -460,6 +474,7 @@ pub(crate) mod tests {
             expectation: None,
             first: Vec::new(),
             worst: Vec::new(),
+            explained: Vec::new(),
             outputs: Vec::new(),
         }
     }

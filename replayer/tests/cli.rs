@@ -335,3 +335,22 @@ fn explain_reduce_and_coverage_say_what_is_missing() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("sample 3 at 3,0,0"), "{}", text(&output.stdout));
 }
+
+/// The page tells the worst samples in full: cause, taps, weights, both results.
+#[test]
+fn the_page_explains_the_worst_samples() {
+    let folder = Folder::new();
+    let page = folder.name("page");
+    let weights = traces("h200/weights/weights.texeltrace");
+    let output = replayer(&["run", &weights, "--path", "reference", "--profile", "gfx1035", "--html", &page]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let page = std::fs::read_to_string(folder.path("page").join("index.html")).unwrap();
+    assert_eq!(page.matches("<pre class=\"explained\">").count(), 3);
+    let told = page.split("<pre class=\"explained\">").nth(1).unwrap();
+    for part in
+        ["image_sample_lz sample", "operands", "tap texel", "expected, by the rules that give it", "weights in 1/256"]
+    {
+        assert!(told.contains(part), "{part:?}: {told}");
+    }
+    assert!(page.contains(": weight rounding (weight-rounding nearest-even → half-up)</h3>"), "{told}");
+}

@@ -9,12 +9,12 @@ use super::{Against, Backend, Item, Pictures, Settings, judge_compute};
 use crate::{
     compare::{Comparison, Operands, Options, compare},
     execute::{ExecuteError, Executor},
-    explain::{Limits, PathModel, Subject, explain},
+    explain::{Limits, PathModel, Subject, detail, explain, render_sample},
     materialise::materialise,
     path::{Failure, Path},
     refusal::Refusal,
     report::picture::{self, PictureSet},
-    results::{Cause, DispatchResult, Outcome, Status},
+    results::{Cause, DispatchResult, ExplainedSample, Outcome, Status},
     rules::Profile,
 };
 
@@ -62,6 +62,7 @@ impl Item {
             expectation: None,
             first: Vec::new(),
             worst: Vec::new(),
+            explained: Vec::new(),
             outputs: Vec::new(),
         }
     }
@@ -208,7 +209,7 @@ fn verdict(
                     path: PathModel::Rules(settings.path.profile(&profile).rules),
                     oracle: oracle.map(|profile| profile.rules),
                 };
-                explain_result(result, &subject);
+                explain_result(result, &subject, settings.pictures != Pictures::None);
             }
             let wanted = match settings.pictures {
                 Pictures::None => false,
@@ -226,8 +227,12 @@ fn verdict(
     }
 }
 
-/// Fills in the causes. What only differs by what the search for causes takes as equal is one of its own.
-fn explain_result(result: &mut DispatchResult, subject: &Subject<'_>) {
+/// How many of the worst samples are told in full on a page.
+const TOLD_IN_FULL: usize = 3;
+
+/// Fills in the causes, and for a page the worst samples in full. What only differs by what the search for causes takes as
+/// equal is a cause of its own.
+fn explain_result(result: &mut DispatchResult, subject: &Subject<'_>, for_page: bool) {
     let explanation = match explain(subject, &Limits::default()) {
         Ok(explanation) => explanation,
         Err(error) => {
@@ -246,6 +251,16 @@ fn explain_result(result: &mut DispatchResult, subject: &Subject<'_>) {
     let payloads = result.mismatched.saturating_sub(explanation.mismatched as u64);
     if payloads > 0 {
         result.causes.push(Cause::new("nan-payload", payloads));
+    }
+    if for_page {
+        let worst = result.worst.iter().take(TOLD_IN_FULL).filter_map(|difference| {
+            let sample = usize::try_from(difference.index).ok()?;
+            let group = explanation.group_of(sample);
+            let cause = group.map_or("nan-payload".to_owned(), |group| group.rule.label(state.as_ref()));
+            let text = detail(subject, group, sample).map_or_else(|error| error.to_string(), |d| render_sample(&d));
+            Some(ExplainedSample { position: difference.position, cause, text })
+        });
+        result.explained = worst.collect();
     }
 }
 

@@ -255,6 +255,11 @@ fn close_dispatch(out: &mut impl Write, result: &DispatchResult) -> io::Result<(
     for (title, list) in [("Worst samples", &result.worst), ("First differing samples", &result.first)] {
         samples(out, title, list)?;
     }
+    for sample in &result.explained {
+        let [x, y, z] = sample.position;
+        let (cause, text) = (escape(&sample.cause), escape(&sample.text));
+        writeln!(out, "<h3>{x},{y},{z}: {cause}</h3>\n<pre class=\"explained\">{text}</pre>")?;
+    }
     let goto = result.worst.first().map_or_else(
         || format!("{}:0,0,0", result.index),
         |d| format!("{}:{},{},{}", result.index, d.position[0], d.position[1], d.position[2]),
