@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[path = "../../replayer/tests/assemble/mod.rs"]
+mod assemble;
 mod hardship;
 mod recorded;
 mod support;

@@ -165,7 +165,7 @@ impl Coverage {
             let Ok(state) = models.state(&rules) else { continue };
             let Ok(sampler) = models.sampler(&rules, &state) else { continue };
             let changed = (0..results.len() / 4).into_par_iter().with_min_len(1024);
-            let changed = changed.filter(|&s| !target.agrees(s, sampler.sample(s))).count() as u64;
+            let changed = changed.filter(|&s| !sampler.all_channels(s, target.accepts(s))).count() as u64;
             if changed > 0 {
                 let count = self.changes.entry((profile.name, change.rule, change.value)).or_default();
                 count.samples += changed;

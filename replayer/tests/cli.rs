@@ -1,6 +1,7 @@
 //! The program on the traces that ship, with the paths that need no driver.
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod assemble;
 mod recorded;
 
 use std::{
@@ -353,4 +354,27 @@ fn the_page_explains_the_worst_samples() {
         assert!(told.contains(part), "{part:?}: {told}");
     }
     assert!(page.contains(": weight rounding (weight-rounding nearest-even → half-up)</h3>"), "{told}");
+}
+
+/// What could not be compared is told, and decides the exit code.
+#[test]
+fn explain_ends_by_what_could_not_be_compared() {
+    let folder = Folder::new();
+    let case = std::fs::read_to_string(traces("gfx1035/decode.toml")).unwrap();
+    let no_oracle = &case[..case.find("expected = ").unwrap()];
+    let refused = case.replace("\"0x82b00000\"", "\"0x83c00000\"");
+    for (name, text, exit, told) in [
+        ("none", no_oracle, 3, "load: no oracle\n"),
+        ("refused", &refused, 1, "load: refused: "),
+        ("good", &case, 0, "agree"),
+    ] {
+        std::fs::write(folder.path(&format!("{name}.toml")), text).unwrap();
+        let output = replayer(&["explain", &folder.name(&format!("{name}.toml")), "--path", "reference"]);
+        assert_eq!(output.status.code(), Some(exit), "{name}: {}", text_of(&output));
+        assert!(text_of(&output).contains(told), "{name}: {}", text_of(&output));
+    }
+}
+
+fn text_of(output: &Output) -> String {
+    text(&output.stdout) + &text(&output.stderr)
 }

@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use analyzer_gui::{
@@ -21,6 +20,7 @@ use egui_kittest::{Harness, kittest::Queryable as _};
 use replayer::{execute::embedded::Embedded, path::Path as ReplayPath, recorded};
 
 use crate::{
+    assemble::assemble,
     choose, click,
     support::{settle, window},
     verdict,
@@ -30,18 +30,9 @@ const TEXELS: [u32; 2] = [6, 4];
 const SAMPLES: [u32; 2] = [16, 9];
 const DISTANCE: f32 = 0.3;
 
-fn module(folder: &Path) -> Vec<u32> {
+fn module() -> Vec<u32> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../capture-format/examples/recording/filter43.spvasm");
-    let output = folder.join("filter43.spv");
-    let status = Command::new("spirv-as")
-        .args(["--target-env", "vulkan1.1", "-o"])
-        .arg(&output)
-        .arg(source)
-        .status()
-        .expect("spirv-as is in the package spirv-tools");
-    assert!(status.success());
-    let bytes = fs::read(output).unwrap();
-    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    assemble(&fs::read_to_string(source).unwrap())
 }
 
 fn texel(x: u32, y: u32) -> u32 {
@@ -59,7 +50,7 @@ fn t_sharp([width, height]: [u32; 2]) -> [u32; 8] {
 
 /// Filters the texels, with weights to the nearest 1/256, or rounded down. Outputs are those of the embedded executor, but for the
 /// storage image, which has the word of each sample's upper left texel.
-fn dispatch(folder: &Path, name: &str, round_down: bool) -> ComputeDispatch {
+fn dispatch(name: &str, round_down: bool) -> ComputeDispatch {
     let at = |binding, resource| ComputeBinding { set: 0, binding, element: 0, resource };
     let texels = (0..TEXELS[1]).flat_map(|y| (0..TEXELS[0]).map(move |x| texel(x, y)));
     let image = |extent: [u32; 2], storage| BoundImage {
@@ -97,7 +88,7 @@ fn dispatch(folder: &Path, name: &str, round_down: bool) -> ComputeDispatch {
     };
     let mut dispatch = ComputeDispatch {
         name: name.to_owned(),
-        module: module(folder).into(),
+        module: module().into(),
         entry: "main".to_owned(),
         specialization: vec![SpecializationValue { id: 0, value: 0, bytes: 4 }],
         push_constants: vec![SAMPLES[0], SAMPLES[1], DISTANCE.to_bits()].into(),
@@ -148,8 +139,8 @@ fn embedded(path: &Path) -> Args {
 }
 
 /// Samples of the filtered output that differ between both roundings.
-fn differing(folder: &Path) -> (u64, usize) {
-    let down = dispatch(folder, "down", true);
+fn differing() -> (u64, usize) {
+    let down = dispatch("down", true);
     let got = recorded::run(&down, &mut Embedded::new()).unwrap().remove(1).words;
     let (got, wanted) = (got.chunks(4), after(&down, 2).chunks(4));
     let differs: Vec<bool> = got.zip(wanted).map(|(got, wanted)| got != wanted).collect();
@@ -166,12 +157,12 @@ const NEAREST: &str = "set 0 binding 2: image 16x9x1, 11_11_10_FLOAT (R10_G11_B1
 #[test]
 fn the_outputs_of_a_compute_dispatch_are_compared_and_shown() {
     let folder = tempfile::tempdir().unwrap();
-    let dispatches = vec![dispatch(folder.path(), "even", false), dispatch(folder.path(), "down", true)];
+    let dispatches = vec![dispatch("even", false), dispatch("down", true)];
     let path = write(folder.path(), dispatches.clone());
     let mut harness = window(embedded(&path));
     assert_eq!(verdict(&harness), (Verdict::Match, 0));
     assert_eq!(harness.state().session().path(), ReplayPath::Recorded);
-    let (mismatched, first) = differing(folder.path());
+    let (mismatched, first) = differing();
     for label in
         ["recording / even: match".to_owned(), "recording / down: mismatch".to_owned(), "path recorded".to_owned()]
     {
@@ -219,7 +210,7 @@ fn the_outputs_of_a_compute_dispatch_are_compared_and_shown() {
 #[test]
 fn what_is_bound_and_what_runs_are_shown() {
     let folder = tempfile::tempdir().unwrap();
-    let path = write(folder.path(), vec![dispatch(folder.path(), "even", false)]);
+    let path = write(folder.path(), vec![dispatch("even", false)]);
     let mut harness = window(embedded(&path));
     for text in [
         "Bindings",
@@ -274,13 +265,13 @@ fn what_is_bound_and_what_runs_are_shown() {
     settle(&mut harness);
     click(&mut harness, "Write file");
     let case = Case::read_recording(&folder.path().join("case")).unwrap();
-    assert_eq!(case.dispatches, [Recorded::Compute(dispatch(folder.path(), "even", false))]);
+    assert_eq!(case.dispatches, [Recorded::Compute(dispatch("even", false))]);
 }
 
 #[test]
 fn a_link_opens_the_same_output_and_sample() {
     let folder = tempfile::tempdir().unwrap();
-    let path = write(folder.path(), vec![dispatch(folder.path(), "even", false)]);
+    let path = write(folder.path(), vec![dispatch("even", false)]);
     let mut harness = window(embedded(&path));
     choose(&mut harness, "Output", &format!("{FILTERED}: match"));
     harness.state_mut().session_mut().select_sample(Some(18));
@@ -295,7 +286,7 @@ fn a_link_opens_the_same_output_and_sample() {
 #[test]
 fn recordings_that_are_not_replayed_say_what_they_lack() {
     let folder = tempfile::tempdir().unwrap();
-    let good = dispatch(folder.path(), "good", false);
+    let good = dispatch("good", false);
     let mut cut = ComputeDispatch { name: "cut".to_owned(), ended: false, ..good.clone() };
     set_after(&mut cut, 1, None);
     set_after(&mut cut, 2, None);
@@ -341,7 +332,7 @@ fn recordings_that_are_not_replayed_say_what_they_lack() {
 #[test]
 fn without_a_driver_a_compute_dispatch_runs_on_the_embedded_executor() {
     let folder = tempfile::tempdir().unwrap();
-    let path = write(folder.path(), vec![dispatch(folder.path(), "even", false)]);
+    let path = write(folder.path(), vec![dispatch("even", false)]);
     let executor = Some(ExecutorChoice::Vulkan("no such device".to_owned()));
     let mut harness = window(Args { executor, ..embedded(&path) });
     assert_eq!(verdict(&harness).0, Verdict::Failed);
@@ -353,7 +344,7 @@ fn without_a_driver_a_compute_dispatch_runs_on_the_embedded_executor() {
 #[test]
 fn recordings_that_are_cut_short_are_read_as_far_as_they_go() {
     let folder = tempfile::tempdir().unwrap();
-    let path = write(folder.path(), vec![dispatch(folder.path(), "even", false)]);
+    let path = write(folder.path(), vec![dispatch("even", false)]);
     let whole = fs::read(&path).unwrap();
     for part in (0..7).map(|n| whole.len() * n / 7).chain([whole.len() - 1]) {
         fs::write(&path, &whole[..part]).unwrap();
@@ -372,10 +363,10 @@ fn recordings_that_are_cut_short_are_read_as_far_as_they_go() {
 #[test]
 fn outputs_of_odd_shapes_and_values_are_shown() {
     let folder = tempfile::tempdir().unwrap();
-    let mut nan = dispatch(folder.path(), "nan", false);
+    let mut nan = dispatch("nan", false);
     let words = after(&nan, 2).len();
     set_after(&mut nan, 2, Some(vec![0x7fc0_0000; words]));
-    let mut one = dispatch(folder.path(), "one", false);
+    let mut one = dispatch("one", false);
     let layout = BufferLayout { element: ElementType::Sint, channels: 1, grid: None };
     one.push_constants = vec![1, 1, 0].into();
     for (place, words) in [(1, 1u32), (2, 4)] {

@@ -135,8 +135,25 @@ pub(super) fn sample_number(dispatch: &Dispatch, [x, y, z]: [u32; 3]) -> Result<
     Ok(x as usize + width as usize * (y as usize + height as usize * z as usize))
 }
 
-/// Why a dispatch without recorded results can't be compared.
-const NO_ORACLE: &str = "no oracle";
+/// Why a dispatch can't be compared.
+#[derive(Debug, thiserror::Error)]
+enum Incomparable {
+    #[error("no oracle")]
+    NoOracle,
+    #[error(transparent)]
+    Path(#[from] path::Failure),
+    #[error("{0}: {1}")]
+    Other(path::Path, path::Failure),
+}
+
+impl Incomparable {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::NoOracle => Exit::Input,
+            Self::Path(_) | Self::Other(..) => Exit::Regression,
+        }
+    }
+}
 
 /// A dispatch with both sides' results.
 struct Compared {
@@ -180,21 +197,21 @@ impl<'a, 'b> Computer<'a, 'b> {
     }
 
     /// Both sides' results; an error says why there are none.
-    fn compare(&mut self, dispatch: Dispatch) -> Result<Result<Compared, String>, Failure> {
+    fn compare(&mut self, dispatch: Dispatch) -> Result<Result<Compared, Incomparable>, Failure> {
         let profile = known_profile(self.settings.profile.as_deref().unwrap_or(&self.oracle_profile))?;
         let path = self.settings.path;
         let got = match self.run(&dispatch, path, &profile) {
             Ok(got) => got,
-            Err(failure) => return Ok(Err(failure.to_string())),
+            Err(failure) => return Ok(Err(failure.into())),
         };
         let (expected, oracle) = match self.settings.against {
             Against::Path(other) => match self.run(&dispatch, other, &profile) {
                 Ok(words) => (Expected { words: words.into(), measured: None }, Some(other.profile(&profile).rules)),
-                Err(failure) => return Ok(Err(format!("{other}: {failure}"))),
+                Err(failure) => return Ok(Err(Incomparable::Other(other, failure))),
             },
             Against::Oracle => match dispatch.expected.clone() {
                 Some(expected) => (expected, Profile::by_name(&self.oracle_profile).map(|p| p.rules)),
-                None => return Ok(Err(NO_ORACLE.to_owned())),
+                None => return Ok(Err(Incomparable::NoOracle)),
             },
         };
         let path = PathModel::Rules(path.profile(&profile).rules);
@@ -231,6 +248,10 @@ fn explain_compute(
         Ok(taps) => taps,
         Err(path::Failure::Execute(ExecuteError::InvalidJob(text))) => {
             return Err(Failure::usage(format!("--sample {x},{y},{z}: {text}")));
+        }
+        Err(failure @ path::Failure::Refused(_)) => {
+            writeln!(context.out, "{name}: {failure}")?;
+            return Ok(Exit::Regression);
         }
         Err(failure) => return Err(anyhow::Error::new(failure).context(name.clone()).into()),
     };
@@ -326,14 +347,13 @@ pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -
     let mut text = String::new();
     let mut compared = Vec::new();
     let mut computer = Computer::new(&arguments.compute, &source, context)?;
-    let (mut refused, mut without_oracle) = (false, false);
+    let mut exits = Vec::new();
     for dispatch in dispatches(&source, one)? {
         let name = dispatch.name.clone();
         match computer.compare(dispatch)? {
             Ok(both) => compared.push(both),
             Err(reason) => {
-                refused |= reason != NO_ORACLE;
-                without_oracle |= reason == NO_ORACLE;
+                exits.push(reason.exit());
                 text += &format!("{name}: {reason}\n");
             }
         }
@@ -358,18 +378,18 @@ pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -
         text += &render_sample(&detail);
     }
     context.out.write_all(text.as_bytes())?;
-    if compared.is_empty() && !refused && !without_oracle {
+    if compared.is_empty() && exits.is_empty() {
         let trace = arguments.trace.display();
         return Err(Failure::nothing(format!(
             "{trace}: no dispatch samples an image; `run` compares compute dispatches"
         )));
     }
-    let differs = explanations.iter().any(|e| e.mismatched > 0);
-    Ok(match (without_oracle, differs || refused) {
-        (true, _) => Exit::Input,
-        (false, true) => Exit::Regression,
-        (false, false) => Exit::Success,
-    })
+    if explanations.iter().any(|e| e.mismatched > 0) {
+        exits.push(Exit::Regression);
+    }
+    // A verdict that could not be reached comes before one that is bad.
+    let gravest = [Exit::Input, Exit::Regression].into_iter().find(|exit| exits.contains(exit));
+    Ok(gravest.unwrap_or(Exit::Success))
 }
 
 pub(super) fn reduce_case(arguments: &ReduceArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {

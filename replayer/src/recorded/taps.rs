@@ -66,10 +66,8 @@ pub fn accesses(dispatch: &ComputeDispatch, steps: &[Step]) -> Result<Vec<Tap>, 
     let fetches = steps.iter().filter_map(|step| step.fetch.as_ref());
     fetches
         .map(|fetch| {
-            let place = {
-                let at = (fetch.set, fetch.binding, fetch.element);
-                dispatch.bindings.iter().position(|b| (b.set, b.binding, b.element) == at)
-            };
+            let at = (fetch.set, fetch.binding, fetch.element);
+            let place = dispatch.bindings.iter().position(|b| (b.set, b.binding, b.element) == at);
             let image = place.and_then(|place| match &dispatch.bindings[place].resource {
                 BoundResource::Image(image) => Some((place, image)),
                 BoundResource::Buffer(_) | BoundResource::Sampler(_) => None,

@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use capture_format::{
@@ -12,27 +11,14 @@ use capture_format::{
     write_recording,
 };
 
-use super::{Folder, json, replayer, text};
+use super::{Folder, assemble::assemble, json, replayer, text};
 
 const WIDTH: u32 = 6;
 const HEIGHT: u32 = 4;
 
-fn module(folder: &Folder) -> Vec<u32> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../capture-format/examples/recording/unpack43.spvasm");
-    assemble(folder, &source)
-}
-
-fn assemble(folder: &Folder, source: &Path) -> Vec<u32> {
-    let output = folder.path("module.spv");
-    let status = Command::new("spirv-as")
-        .args(["--target-env", "vulkan1.1", "-o"])
-        .arg(&output)
-        .arg(source)
-        .status()
-        .expect("spirv-as is in the package spirv-tools");
-    assert!(status.success());
-    let bytes = fs::read(output).unwrap();
-    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+fn module(name: &str) -> Vec<u32> {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../capture-format/examples/recording");
+    assemble(&fs::read_to_string(examples.join(name)).unwrap())
 }
 
 fn texels() -> Vec<u32> {
@@ -40,7 +26,7 @@ fn texels() -> Vec<u32> {
 }
 
 /// Unpacks an image of FORMAT 43; its outputs are by the format tables of `capture-format`.
-fn dispatch(folder: &Folder) -> ComputeDispatch {
+fn dispatch() -> ComputeDispatch {
     let at = |binding, resource| ComputeBinding { set: 0, binding, element: 0, resource };
     let descriptor = [0, 43 << 20 | (WIDTH - 1) << 30, (WIDTH - 1) >> 2 | (HEIGHT - 1) << 14, 0x9000_03ac, 0, 0, 0, 0];
     let image = BoundImage {
@@ -72,7 +58,7 @@ fn dispatch(folder: &Folder) -> ComputeDispatch {
     };
     ComputeDispatch {
         name: "unpack".to_owned(),
-        module: module(folder).into(),
+        module: module("unpack43.spvasm").into(),
         entry: "main".to_owned(),
         specialization: Vec::new(),
         push_constants: Vec::new().into(),
@@ -108,7 +94,7 @@ fn output(dispatch: &mut ComputeDispatch) -> &mut BoundBuffer {
 #[test]
 fn each_dispatch_is_judged_by_its_outputs() {
     let folder = Folder::new();
-    let good = dispatch(&folder);
+    let good = dispatch();
     let mut wrong = ComputeDispatch { name: "wrong".to_owned(), ..good.clone() };
     let mut words = output(&mut wrong).after.clone().unwrap().to_vec();
     words[3 * 7 + 1] ^= 1;
@@ -159,7 +145,7 @@ fn each_dispatch_is_judged_by_its_outputs() {
 #[test]
 fn a_self_check_says_what_is_missing_and_runs_nothing() {
     let folder = Folder::new();
-    let good = dispatch(&folder);
+    let good = dispatch();
     let complete = write(&folder, "complete", vec![good.clone()]).display().to_string();
     let check = replayer(&["run", "--self-check", &complete]);
     let shown = text(&check.stdout);
@@ -195,7 +181,7 @@ fn a_self_check_says_what_is_missing_and_runs_nothing() {
 #[test]
 fn a_recording_is_shown_and_goes_to_text_and_back() {
     let folder = Folder::new();
-    let trace = write(&folder, "recording", vec![dispatch(&folder)]);
+    let trace = write(&folder, "recording", vec![dispatch()]);
     let name = trace.display().to_string();
     let shown = text(&replayer(&["info", &name]).stdout);
     for part in [
@@ -226,7 +212,7 @@ fn a_recording_is_shown_and_goes_to_text_and_back() {
 #[test]
 fn an_invocation_is_explained_by_its_taps_beside_those_of_the_rules() {
     let folder = Folder::new();
-    let trace = write(&folder, "recording", vec![dispatch(&folder)]).display().to_string();
+    let trace = write(&folder, "recording", vec![dispatch()]).display().to_string();
     let explained = replayer(&["explain", &trace, "--dispatch", "unpack", "--sample", "8,0,0", "--at", "0.4,0.4"]);
     let shown = text(&explained.stdout);
     assert_eq!(explained.status.code(), Some(0), "{shown}{}", text(&explained.stderr));
@@ -304,9 +290,7 @@ const BINDLESS: &str = "
 #[test]
 fn images_chosen_by_each_invocation_are_replayed_and_explained() {
     let folder = Folder::new();
-    let source = folder.path("bindless.spvasm");
-    fs::write(&source, BINDLESS).unwrap();
-    let mut bindless = ComputeDispatch { module: assemble(&folder, &source).into(), ..dispatch(&folder) };
+    let mut bindless = ComputeDispatch { module: assemble(BINDLESS).into(), ..dispatch() };
     let BoundResource::Image(image) = bindless.bindings[0].resource.clone() else { panic!("an image comes first") };
     let element = |element: u32| {
         let before = Some(vec![10 * element].into());

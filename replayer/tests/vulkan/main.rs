@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
 
+#[path = "../assemble/mod.rs"]
+mod assemble;
 mod loader;
 mod modules;
 mod native;

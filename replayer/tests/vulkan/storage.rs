@@ -1,11 +1,6 @@
 //! Storage buffers that hold something at first, and storage images: on the device, staged and direct, and on the embedded
 //! executor.
 
-use std::{
-    io::Write as _,
-    process::{Command, Stdio},
-};
-
 use replayer::execute::{
     Binding, ExecuteError, Executor, Image, ImageDim, Job, Module, Resource,
     embedded::Embedded,
@@ -14,7 +9,7 @@ use replayer::execute::{
     },
 };
 
-use super::{assert_silent, open};
+use super::{assemble::assemble, assert_silent, open};
 
 /// Adds the texel to the buffer's word, and stores twice the old word in the image. One invocation a texel of a row.
 const SWAP: &str = r#"
@@ -76,21 +71,6 @@ const SWAP: &str = r#"
                OpFunctionEnd
 "#;
 
-fn assemble(text: &str) -> Module {
-    let mut child = Command::new("spirv-as")
-        .args(["--target-env", "vulkan1.1", "-o", "-", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("spirv-as is in the package spirv-tools");
-    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    let (words, rest) = output.stdout.as_chunks::<4>();
-    assert!(rest.is_empty());
-    Module::new(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
-}
-
 fn run(executor: &mut dyn Executor, module: &Module, groups: u32) -> Result<Vec<Vec<u32>>, ExecuteError> {
     let image = Image { dim: ImageDim::D2, extent: [4, 1, 1], layers: 1, levels: 1, texels: &[10, 20, 30, 40] };
     let at = |binding, resource| Binding { set: 0, binding, element: 0, resource };
@@ -107,7 +87,7 @@ fn run(executor: &mut dyn Executor, module: &Module, groups: u32) -> Result<Vec<
 }
 
 fn check(executor: &mut dyn Executor) {
-    let module = assemble(SWAP);
+    let module = Module::new(assemble(SWAP));
     let all = vec![vec![10, 20, 30, 40], vec![2, 4, 6, 8], vec![11, 22, 33, 44]];
     // Twice: nothing of the first run is left in the second.
     assert_eq!(run(executor, &module, 4), Ok(all.clone()));
@@ -130,7 +110,7 @@ fn contents_are_there_before_and_come_back_after() {
 
 #[test]
 fn a_storage_image_and_a_sampled_one_are_not_taken_for_each_other() {
-    let module = assemble(SWAP);
+    let module = Module::new(assemble(SWAP));
     let mut executor = open(|_| {});
     let image = NativeImage {
         format: NativeFormat::R32Uint,
