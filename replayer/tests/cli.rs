@@ -312,6 +312,7 @@ fn explain_reduce_and_coverage_say_what_is_missing() {
     let weights = traces("h200/weights/weights.texeltrace");
     let swizzle = traces("gfx1035/border-swizzle.texeltrace");
     let (case, empty) = (folder.name("case"), folder.name("empty"));
+    let nowhere = folder.name("no/where.json");
     std::fs::create_dir(&empty).unwrap();
     for (arguments, exit, message) in [
         (&["explain", &swizzle, "--sample", "0"][..], 64, "dispatches, expected --dispatch N|NAME"),
@@ -323,6 +324,15 @@ fn explain_reduce_and_coverage_say_what_is_missing() {
         (&["explain", &weights, "--dispatch", "0", "--sample", "1,2,3,4"], 64, "4 numbers: expected X, X,Y or X,Y,Z"),
         (&["step", &weights, "--sample", "99999999999"], 64, "\"99999999999\": expected a whole number"),
         (&["reduce", &weights, "-o", &case], 4, "no dispatch differs, there is nothing to reduce"),
+        (
+            &["reduce", &weights, "--path", "as-submitted", "--cause", "99", "-o", &case],
+            64,
+            "--cause: dispatch sweep has no cause number 99",
+        ),
+        (&["fuzz", "--a", "recorded", "--b", "reference"], 64, "random dispatches are none"),
+        (&["run", &weights, "--path", "native", "--executor", "embedded"], 64, "expected vulkan"),
+        (&["run", &weights, "--json", &nowhere], 64, "there is no folder"),
+        (&["run", &weights, "--junit", &empty], 64, "expected a file, it is a folder"),
         (&["coverage", &empty], 3, "no trace (.texeltrace) and no case (.toml) in it"),
     ] {
         let output = replayer(arguments);
@@ -377,4 +387,40 @@ fn explain_ends_by_what_could_not_be_compared() {
 
 fn text_of(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
+}
+
+/// What is left by a writer that died before its first dispatch was whole can't be run; that is no empty selection.
+#[test]
+fn a_trace_cut_before_its_first_dispatch_is_an_error() {
+    let folder = Folder::new();
+    let whole = std::fs::read(traces("gfx1035/decode.texeltrace")).unwrap();
+    std::fs::write(folder.path("cut.texeltrace"), &whole[..640]).unwrap();
+    let output = replayer(&["run", &folder.name("cut.texeltrace"), "--path", "reference"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text_of(&output));
+    assert!(text_of(&output).contains("cut.texeltrace: the file does not end in a trailer"), "{}", text_of(&output));
+}
+
+/// A signal ends `fuzz` with its figures and its state, from which it goes on.
+#[cfg(unix)]
+#[test]
+fn fuzz_ended_by_a_signal_keeps_its_state() {
+    let folder = Folder::new();
+    let state = folder.name("state.json");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_replayer"))
+        .args(["fuzz", "--a", "reference:exact", "--b", "emulated:exact:embedded", "--count", "100000000"])
+        .args(["--state", &state, "-o", &folder.name("difference")])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !folder.path("state.json").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let state: Value = serde_json::from_slice(&std::fs::read(state).unwrap()).unwrap();
+    let next = state["next"].as_u64().unwrap();
+    assert!(text(&output.stdout).contains(&format!("next is {next}\n")), "{}", text(&output.stdout));
 }

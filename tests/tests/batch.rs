@@ -268,7 +268,7 @@ fn merged_shards_equal_the_unsharded_run() {
 
         let missing = merge(&[files[0], files[2]]);
         assert_eq!(missing.status.code(), Some(3));
-        assert_eq!(String::from_utf8_lossy(&missing.stderr), "error: shards 2, 4 of 4 are missing\n");
+        assert_eq!(String::from_utf8_lossy(&missing.stderr), "error: of 4 shards these are missing: 2, 4\n");
         let twice = merge(&[files[0], files[0], files[1]]);
         assert_eq!(twice.status.code(), Some(3));
         assert!(String::from_utf8_lossy(&twice.stderr).contains("shard 1 is in both"));

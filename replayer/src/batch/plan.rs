@@ -62,9 +62,10 @@ pub fn plan(selection: &Selection) -> Result<Plan, PlanError> {
     for file in files {
         match open(&file) {
             Ok(source) => {
-                // What is left of a damaged file runs; that it is damaged is an error all the same.
+                // What is left of a damaged file runs; that it is damaged is an error all the same. A file without an end is
+                // that of a writer that died, and one of which no dispatch is left has lost all that it was for.
                 if let Source::Packed(reader) = &source
-                    && let Some(recovery) = reader.recovery().filter(|recovery| !recovery.lost.is_empty())
+                    && let Some(recovery) = reader.recovery().filter(|r| !r.lost.is_empty() || source.len() == 0)
                 {
                     plan.fail(&file, recovery);
                 }

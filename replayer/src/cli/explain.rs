@@ -1,6 +1,9 @@
 //! `explain`, `reduce` and `coverage`: why samples differ, and what traces can tell.
 
-use std::{io::Write as _, path::PathBuf};
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use capture_format::{
@@ -22,7 +25,7 @@ use crate::{
     explain::{Explanation, Limits, PathModel, Subject, detail, explain_all, render_sample, render_text},
     materialise::materialise,
     path, recorded,
-    reduce::reduce,
+    reduce::{ReduceError, reduce},
     rules::{Profile, Rules},
     source::SourceCache,
 };
@@ -392,7 +395,17 @@ pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -
     Ok(gravest.unwrap_or(Exit::Success))
 }
 
+/// Refuses to start what would not be written in the end.
+pub(super) fn no_case_there(folder: &Path, force: bool) -> Result<(), Failure> {
+    let file = folder.join("case.toml");
+    if file.exists() && !force {
+        return Err(Failure::usage(format!("{} is there, expected --force or another --output", file.display())));
+    }
+    Ok(())
+}
+
 pub(super) fn reduce_case(arguments: &ReduceArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    no_case_there(&arguments.output, arguments.force)?;
     let source = open(&arguments.trace).or_input()?;
     let mut computer = Computer::new(&arguments.compute, &source, context)?;
     for dispatch in dispatches(&source, arguments.dispatch.as_deref())? {
@@ -409,7 +422,11 @@ pub(super) fn reduce_case(arguments: &ReduceArguments, context: &mut Context<'_>
         }
         let path = computer.settings.path;
         let mut run = |dispatch: &Dispatch| computer.run(dispatch, path, &both.profile);
-        let reduced = reduce(&subject, &explanation, arguments.cause, source.name(), source.oracle(), &mut run)?;
+        let reduced = reduce(&subject, &explanation, arguments.cause, source.name(), source.oracle(), &mut run);
+        let reduced = match reduced {
+            Err(error @ ReduceError::NoGroup { .. }) => return Err(Failure::usage(format!("--cause: {error}"))),
+            other => other?,
+        };
         let options = CaseOptions { overwrite: arguments.force, ..CaseOptions::default() };
         let written = write_case(&reduced.trace, &arguments.output, &options)
             .with_context(|| arguments.output.display().to_string())?;
@@ -425,7 +442,9 @@ pub(super) fn reduce_case(arguments: &ReduceArguments, context: &mut Context<'_>
         )?;
         return Ok(Exit::Success);
     }
-    Err(Failure::nothing(format!("{}: no dispatch differs, there is nothing to reduce", arguments.trace.display())))
+    let which =
+        arguments.dispatch.as_deref().map_or("no dispatch differs".to_owned(), |d| format!("{d} does not differ"));
+    Err(Failure::nothing(format!("{}: {which}, there is nothing to reduce", arguments.trace.display())))
 }
 
 pub(super) fn coverage(arguments: &CoverageArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {

@@ -14,10 +14,12 @@ use clap::Args;
 use super::{
     Context,
     exit::{Exit, Failure, OrExit as _},
+    explain::no_case_there,
+    run::end_on_signal,
     settings::TIME_LIMIT,
 };
 use crate::{
-    batch::{Against, Backend, ExecutorKind, Pictures, Settings},
+    batch::{Against, Backend, ExecutorKind, Pictures, Settings, Stop},
     execute::{ExecuteError, Executor},
     explain::render_text,
     fuzz::{FuzzError, Progress, Side, fuzz},
@@ -79,6 +81,9 @@ impl FromStr for SideName {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut parts = text.split(':');
         let path = parts.next().unwrap_or_default().parse::<Path>().map_err(|e| e.to_string())?;
+        if path == Path::Recorded {
+            return Err("recorded runs compute dispatches, and random dispatches are none".to_owned());
+        }
         let profile = match parts.next() {
             None | Some("any") => None,
             Some(name) => Some(Profile::by_name(name).ok_or_else(|| {
@@ -147,6 +152,7 @@ pub(super) fn run(arguments: &FuzzArguments, context: &mut Context<'_>) -> Resul
     if arguments.a == arguments.b {
         return Err(Failure::usage("--b: expected another side than --a"));
     }
+    no_case_there(&arguments.output, arguments.force)?;
     let backend = context.backend;
     let (mut a, mut b) = (arguments.a.side(backend)?, arguments.b.side(backend)?);
     let generator = Generator::new(arguments.seed, arguments.states);
@@ -157,6 +163,8 @@ pub(super) fn run(arguments: &FuzzArguments, context: &mut Context<'_>) -> Resul
             other => other.or_input()?,
         };
     }
+    let stop = Stop::default();
+    end_on_signal(&stop)?;
     let first = progress.next;
     let terminal = std::io::stderr().is_terminal();
     let mut shown = Instant::now();
@@ -173,7 +181,7 @@ pub(super) fn run(arguments: &FuzzArguments, context: &mut Context<'_>) -> Resul
                 stored = now.store(path);
             }
         }
-        stored.is_ok()
+        stored.is_ok() && !stop.is_requested()
     };
     let outcome = fuzz(&generator, &mut progress, arguments.count, &mut a, &mut b, &mut step)?;
     stored?;
@@ -193,7 +201,9 @@ pub(super) fn run(arguments: &FuzzArguments, context: &mut Context<'_>) -> Resul
         outcome.rate(),
         progress.next
     )?;
-    let Some(difference) = outcome.difference else { return Ok(Exit::Success) };
+    let Some(difference) = outcome.difference else {
+        return Ok(if stop.is_requested() { Exit::Interrupted } else { Exit::Success });
+    };
     writeln!(context.out, "\ndispatch {} of seed {} differs", difference.index, arguments.seed)?;
     if let Some(failure) = &difference.failure {
         writeln!(context.out, "{failure}")?;

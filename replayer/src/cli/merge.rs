@@ -28,6 +28,7 @@ pub(super) fn run(arguments: &MergeArguments, context: &mut Context<'_>) -> Resu
     let shards = arguments.results.iter().map(|path| Ok((path.display().to_string(), read_results(path)?)));
     let shards = shards.collect::<Result<Vec<_>, crate::report::ReadError>>().or_input()?;
     let results = merge(shards).or_input()?;
+    let html = arguments.reports.start()?;
     if !arguments.reports.json_to_stdout() {
         let mut out = context.out.buffered();
         let layout = Layout::of(results.dispatches.iter().map(|d| (&*d.trace, &*d.dispatch)));
@@ -37,7 +38,6 @@ pub(super) fn run(arguments: &MergeArguments, context: &mut Context<'_>) -> Resu
         write_summary(&mut out, &results)?;
         out.flush()?;
     }
-    let html = arguments.reports.start_html()?;
     arguments.reports.write(&results, &[], html, &mut context.out)?;
     Ok(if results.ended.is_some() { Exit::Input } else { Exit::of(&results) })
 }

@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use clap::Args;
 
-use super::exit::Failure;
+use super::exit::{Failure, OrExit as _};
 use crate::{
     report::{HtmlReport, write_annotations, write_junit, write_markdown, write_results},
     results::Results,
@@ -41,12 +41,25 @@ impl ReportArguments {
         self.json.as_deref() == Some(Path::new("-"))
     }
 
-    /// Starts the page, so that a folder that can't be written to is told before the run.
-    pub(super) fn start_html(&self) -> Result<Option<HtmlReport>, Failure> {
-        Ok(self.html.as_deref().map(HtmlReport::create).transpose()?)
+    /// Starts the page, and looks where the other reports go, so that a place that can't be written to is told before the run.
+    pub(super) fn start(&self) -> Result<Option<HtmlReport>, Failure> {
+        let json = self.json.as_ref().filter(|_| !self.json_to_stdout());
+        let files = [("--json", json), ("--junit", self.junit.as_ref()), ("--markdown", self.markdown.as_ref())];
+        for (option, path) in files.into_iter().filter_map(|(option, path)| Some((option, path?))) {
+            if path.file_name().is_none() || path.is_dir() {
+                return Err(Failure::usage(format!("{option} {}: expected a file, it is a folder", path.display())));
+            }
+            let folder = folder_of(path);
+            if !folder.is_dir() {
+                let (path, folder) = (path.display(), folder.display());
+                return Err(Failure::usage(format!("{option} {path}: there is no folder {folder}")));
+            }
+        }
+        self.html.as_deref().map(HtmlReport::create).transpose().or_usage()
     }
 
-    /// Writes all reports. `numbers`: each result's number in the selection, as the page's pictures are kept.
+    /// Writes all reports; one that can't be written keeps no other back. `numbers`: each result's number in the selection, as
+    /// the page's pictures are kept.
     pub(super) fn write(
         &self,
         results: &Results,
@@ -54,29 +67,39 @@ impl ReportArguments {
         html: Option<HtmlReport>,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
+        let mut written: Vec<anyhow::Result<()>> = Vec::new();
         if self.json_to_stdout() {
-            write_results(out, results)?;
+            written.push(write_results(out, results).map_err(Into::into));
         } else if let Some(path) = &self.json {
-            replace(path, |file| Ok(write_results(file, results)?))?;
+            written.push(replace(path, |file| Ok(write_results(file, results)?)));
         }
         if let Some(path) = &self.junit {
-            replace(path, |file| Ok(write_junit(file, results)?))?;
+            written.push(replace(path, |file| Ok(write_junit(file, results)?)));
         }
         if let Some(html) = html {
-            html.finish(results, numbers)?;
+            written.push(html.finish(results, numbers).map(drop).map_err(Into::into));
         }
         if let Some(path) = &self.markdown {
-            let file = File::options().append(true).create(true).open(path);
-            let mut file = file.with_context(|| path.display().to_string())?;
-            let mut text = Vec::new();
-            write_markdown(&mut text, results)?;
-            file.write_all(&text).with_context(|| path.display().to_string())?;
+            written.push(append_markdown(path, results));
         }
         if self.github_annotations {
-            write_annotations(out, results)?;
+            written.push(write_annotations(out, results).map_err(Into::into));
         }
-        Ok(())
+        Ok(written.into_iter().collect::<anyhow::Result<()>>()?)
     }
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn append_markdown(path: &Path, results: &Results) -> anyhow::Result<()> {
+    let file = File::options().append(true).create(true).open(path);
+    let mut file = file.with_context(|| path.display().to_string())?;
+    let mut text = Vec::new();
+    write_markdown(&mut text, results)?;
+    file.write_all(&text).with_context(|| path.display().to_string())
 }
 
 /// Writes a file beside its place and moves it there: a report that is there is complete.
@@ -92,8 +115,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>
         write(&mut out).with_context(name)?;
         return out.flush().with_context(name);
     }
-    let folder = resolved.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut beside = tempfile::NamedTempFile::new_in(folder).with_context(name)?;
+    let mut beside = tempfile::NamedTempFile::new_in(folder_of(&resolved)).with_context(name)?;
     let mut out = BufWriter::new(beside.as_file_mut());
     write(&mut out).with_context(name)?;
     out.flush().with_context(name)?;

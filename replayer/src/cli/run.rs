@@ -126,7 +126,7 @@ pub(super) fn run(arguments: RunArguments, context: &mut Context<'_>) -> Result<
     let shard = arguments.shard.map(|choice| choice.resolve(|name| std::env::var(name).ok())).transpose().or_usage()?;
     let selection = Selection { paths: arguments.paths.clone(), filters: arguments.filter.clone(), shard };
     let plan = plan(&selection).or_usage()?;
-    let html = arguments.reports.start_html()?;
+    let html = arguments.reports.start()?;
 
     let stop = Stop::default();
     end_on_signal(&stop)?;
@@ -215,7 +215,7 @@ fn pool_options(arguments: &RunArguments, settings: &Settings) -> Result<PoolOpt
 }
 
 /// The first signal ends the run with its reports, the second at once.
-fn end_on_signal(stop: &Stop) -> Result<(), Failure> {
+pub(super) fn end_on_signal(stop: &Stop) -> Result<(), Failure> {
     let stop = stop.clone();
     Ok(ctrlc::set_handler(move || {
         if stop.request() {

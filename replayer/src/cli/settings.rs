@@ -67,7 +67,15 @@ impl ComputeArguments {
         if self.against == Against::Path(path) {
             return Err(Failure::usage(format!("--against {path}: expected another path than --path {path}")));
         }
+        // That path is the device's own sampler.
+        let native = path == Path::Native || self.against == Against::Path(Path::Native);
         let executor = match self.executor {
+            ExecutorArgument::Embedded if native => {
+                return Err(Failure::usage(
+                    "--executor embedded: expected vulkan, path native is a device's own sampler",
+                ));
+            }
+            ExecutorArgument::Auto if native => ExecutorKind::Vulkan,
             ExecutorArgument::Auto => ExecutorKind::Auto,
             ExecutorArgument::Vulkan => ExecutorKind::Vulkan,
             ExecutorArgument::Embedded => ExecutorKind::Embedded,

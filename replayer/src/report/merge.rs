@@ -49,7 +49,7 @@ pub enum MergeError {
         second: String,
     },
     /// Shards are missing.
-    #[error("shards {missing} of {count} are missing")]
+    #[error("of {count} shards these are missing: {missing}")]
     Missing {
         /// Their numbers.
         missing: String,
