@@ -65,7 +65,7 @@ pub fn plan(selection: &Selection) -> Result<Plan, PlanError> {
                 // What is left of a damaged file runs; that it is damaged is an error all the same. A file without an end is
                 // that of a writer that died, and one of which no dispatch is left has lost all that it was for.
                 if let Source::Packed(reader) = &source
-                    && let Some(recovery) = reader.recovery().filter(|r| !r.lost.is_empty() || source.len() == 0)
+                    && let Some(recovery) = reader.recovery().filter(|r| !r.lost.is_empty() || source.is_empty())
                 {
                     plan.fail(&file, recovery);
                 }
