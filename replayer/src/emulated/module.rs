@@ -8,7 +8,7 @@ use rspirv::{
 
 use super::{
     ENTRY, ModuleKey, WORKGROUP,
-    code::{Code, F, U, Value},
+    code::{Code, U, Value},
     sampling::{Emitter, Inputs, Variables, condition},
     section::{Stage, listing},
     specialization::Slot,
@@ -67,10 +67,7 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     code.keep(begun);
 
     let computes_lod = !matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
-    let variables = (computes_lod && key.op.kind == OpKind::Sample).then(|| Variables {
-        counter: code.local::<U>("probe"),
-        sums: ["sum_x", "sum_y", "sum_z", "sum_w"].map(|name| code.local::<F>(name)),
-    });
+    let variables = (computes_lod && key.op.kind == OpKind::Sample).then(|| Variables::new(&mut code, rules));
     let samples = load_push(&mut code, push, 0);
     let row = load_push(&mut code, push, 1);
     let group3 = code.raw().type_vector(uint, 3);

@@ -96,7 +96,8 @@ impl Emitter<'_> {
         let axes: Vec<AxisTaps> = (0..self.view.axes())
             .map(|axis| {
                 let linear = if axis == 2 { slice_linear } else { linear };
-                self.axis(axis, inputs.coordinates[axis], offsets[axis], size[axis], linear)
+                let shift = inputs.shift.and_then(|shift| shift.get(axis).copied());
+                self.axis(axis, inputs.coordinates[axis], [offsets[axis], shift], size[axis], linear)
             })
             .collect();
         if let (View::Cube, Some(layer)) = (self.view, layer) {
