@@ -124,7 +124,7 @@ const ROWS: [&str; 10] =
 
 fn product() -> capture_format::Trace {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/product.toml");
-    capture_format::Case::read(&file).unwrap()
+    capture_format::Case::read(&file).expect("the case ships beside the tests")
 }
 
 /// Each row's points, worked out by hand, on the reference and as SPIR-V on both executors.
@@ -137,7 +137,7 @@ fn every_row_of_the_table_gives_its_pinned_words() {
     assert_eq!(trace.dispatches.len(), 87);
     let (mut vulkan, mut embedded) = (executor(), Embedded::new());
     for dispatch in &trace.dispatches {
-        let expected = dispatch.expected.as_ref().unwrap();
+        let expected = dispatch.expected.as_ref().expect("every dispatch has pinned words");
         let profile = Profile::GFX1035;
         for (which, results) in [
             ("reference", evaluate(dispatch, Path::Reference, &profile, None, false)),
@@ -161,7 +161,7 @@ fn states_share_the_module_of_their_instruction() {
     let keys = |prefix: &str| -> std::collections::HashSet<_> {
         let with = trace.dispatches.iter().filter(|d| d.name.starts_with(prefix));
         let rules = Profile::GFX1035.rules;
-        with.map(|d| emulated::ModuleKey::of(&materialise(d, &rules).unwrap(), rules)).collect()
+        with.map(|d| emulated::ModuleKey::of(&materialise(d, &rules).expect("it is modelled"), rules)).collect()
     };
     // Loads of floats, of fixed point and of integers.
     assert_eq!(keys("format-").len(), 3);
@@ -174,9 +174,9 @@ fn states_share_the_module_of_their_instruction() {
 #[test]
 fn what_is_not_modelled_is_refused_by_name() {
     let trace = product();
-    let named = |name: &str| trace.dispatches.iter().find(|d| d.name == name).unwrap().clone();
+    let named = |name: &str| trace.dispatches.iter().find(|d| d.name == name).expect("it is in the case").clone();
     let refused = |dispatch: &capture_format::Dispatch| {
-        let refusal = materialise(dispatch, &Profile::GFX1035.rules).unwrap_err();
+        let refusal = materialise(dispatch, &Profile::GFX1035.rules).expect_err("it is not modelled");
         format!("{} {} {}", refusal.field, refusal.bits.unwrap_or_default(), refusal.value)
     };
     let image = |word: usize, bits: u32| {
@@ -188,7 +188,7 @@ fn what_is_not_modelled_is_refused_by_name() {
         // The filter along z is only looked at in 3D.
         let in_3d = (word, bits) == (2, 3 << 24);
         let mut dispatch = named(if in_3d { "z-filter-follows" } else { "filter-anisotropic" });
-        dispatch.sampler.as_mut().unwrap()[word] ^= bits;
+        dispatch.sampler.as_mut().expect("it is sampled")[word] ^= bits;
         refused(&dispatch)
     };
     assert_eq!(image(5, 1 << 23), "T#.CORNER_SAMPLES word5[23] 1");
