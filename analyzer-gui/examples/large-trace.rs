@@ -36,6 +36,8 @@ fn main() -> anyhow::Result<()> {
             grid: [side, side, 1],
             image: image()?,
             sampler: Some(SamplerDescriptor::from_words([0, 0x00ff_f000, 0x0050_0000, 0]).words()),
+            more_images: Vec::new(),
+            more_samplers: Vec::new(),
             border_table: Vec::new(),
             dmask: None,
             texels: texels.clone(),

@@ -79,6 +79,8 @@ fn trace_of(bytes: usize) -> PathBuf {
             grid: [1, 1, 1],
             image: [0; 8],
             sampler: None,
+            more_images: Vec::new(),
+            more_samplers: Vec::new(),
             border_table: Vec::new(),
             dmask: None,
             texels: (first..).take(bytes / DISPATCHES / 4).collect::<Vec<u32>>().into(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Dispatch, OpKind};
+use crate::{Column, Dispatch, OpKind, dispatch::MAX_TABLE_ENTRIES};
 
 /// A dispatch that contradicts itself: which part of it, and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,8 +24,11 @@ impl Dispatch {
     /// * `name` is not empty;
     /// * each size in `grid` is at least 1, and their product fits 64 bits;
     /// * a load has no sampler, every other op has one;
+    /// * a table of T#s or S#s has at most [`MAX_TABLE_ENTRIES`] entries, and S#s only where the op takes one;
     /// * `dmask` is 1 to 15;
     /// * `coords` has at least one column, none twice, and a row for each sample;
+    /// * the columns `image` and `sampler` are there exactly where there is a table of several entries to choose from, and each
+    ///   row names an entry that is there;
     /// * `expected` has four words a sample; its mask, if there is one, has a byte a sample, uses bits 0 to 3 only, and a word
     ///   that was not measured is 0.
     ///
@@ -53,11 +56,60 @@ impl Dispatch {
             }
             _ => {}
         }
+        self.check_tables()?;
         if self.dmask.is_some_and(|mask| !(1..=15).contains(&mask)) {
             return problem("dmask", "expected 1 to 15");
         }
         self.check_coords(samples)?;
+        self.check_entries()?;
         self.check_expected(samples)
+    }
+
+    fn check_tables(&self) -> Result<(), DispatchProblem> {
+        if self.op.kind == OpKind::Load && !self.more_samplers.is_empty() {
+            return problem("samplers", format_args!("{} takes no S#", self.op));
+        }
+        for (field, count) in [("images", self.image_count()), ("samplers", self.sampler_count())] {
+            if count > MAX_TABLE_ENTRIES {
+                return problem(field, format_args!("{count} entries, expected at most {MAX_TABLE_ENTRIES}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds the columns that choose descriptors against the tables. The columns are known to have whole rows.
+    fn check_entries(&self) -> Result<(), DispatchProblem> {
+        let tables = [
+            (Column::Image, "T#", "images", self.image_count()),
+            (Column::Sampler, "S#", "samplers", self.sampler_count()),
+        ];
+        for (column, descriptor, field, count) in tables {
+            match (self.coords.index_of(column), count > 1) {
+                (None, false) => {}
+                (None, true) => {
+                    return problem(
+                        "coords",
+                        format_args!("{count} {descriptor}s in {field}, but no column {column} to choose among them"),
+                    );
+                }
+                (Some(_), false) => {
+                    return problem(
+                        "coords",
+                        format_args!("column {column}: there is no table of {descriptor}s ({field}) to choose from"),
+                    );
+                }
+                (Some(at), true) => {
+                    let chosen = self.coords.words.chunks_exact(self.coords.columns.len()).map(|row| row[at]);
+                    if let Some((row, entry)) = chosen.enumerate().find(|(_, entry)| *entry as usize >= count) {
+                        return problem(
+                            "coords",
+                            format_args!("row {row}, column {column}: entry {entry}, but {field} has {count}"),
+                        );
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn check_coords(&self, samples: u64) -> Result<(), DispatchProblem> {
@@ -127,7 +179,7 @@ impl Dispatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Coords, Expected, Op};
+    use crate::{Column, Coords, Expected, Op, TableImage};
 
     fn dispatch() -> Dispatch {
         Dispatch {
@@ -136,6 +188,8 @@ mod tests {
             grid: [2, 1, 1],
             image: [0; 8],
             sampler: Some([0; 4]),
+            more_images: Vec::new(),
+            more_samplers: Vec::new(),
             border_table: Vec::new(),
             dmask: None,
             texels: vec![1].into(),
@@ -147,6 +201,64 @@ mod tests {
     #[test]
     fn a_dispatch_that_holds_together_passes() {
         assert_eq!(dispatch().check(), Ok(()));
+    }
+
+    fn table() -> Dispatch {
+        let image = TableImage { words: [1; 8], texels: vec![2].into() };
+        Dispatch {
+            more_images: vec![image],
+            more_samplers: vec![[1; 4]; 2],
+            coords: Coords {
+                columns: vec![Column::U, Column::Image, Column::V, Column::Sampler],
+                words: vec![0, 1, 0, 2, 0, 0, 0, 0].into(),
+            },
+            ..dispatch()
+        }
+    }
+
+    #[test]
+    fn tables_and_the_columns_that_choose_belong_together() {
+        assert_eq!(table().check(), Ok(()));
+        assert_eq!(table().entries_of(0), Some(crate::Entries { image: 1, sampler: 2 }));
+        assert_eq!(table().entries_of(2), None);
+        assert_eq!((table().image_count(), table().sampler_count()), (2, 3));
+        assert_eq!(table().image_at(1).map(|(words, texels)| (words[0], texels[0])), Some((1, 2)));
+        assert!(table().image_at(2).is_none() && table().sampler_at(3).is_none());
+        type Change = fn(&mut Dispatch);
+        let cases: [(&str, Change, &str); 7] = [
+            ("coords", |d| d.more_images.clear(), "column image: there is no table of T#s (images) to choose from"),
+            (
+                "coords",
+                |d| d.more_samplers.clear(),
+                "column sampler: there is no table of S#s (samplers) to choose from",
+            ),
+            (
+                "coords",
+                |d| d.coords.columns[1] = Column::W,
+                "2 T#s in images, but no column image to choose among them",
+            ),
+            (
+                "coords",
+                |d| d.coords.words = vec![0, 1, 0, 2, 0, 2, 0, 0].into(),
+                "row 1, column image: entry 2, but images has 2",
+            ),
+            (
+                "coords",
+                |d| d.coords.words = vec![0, 1, 0, u32::MAX, 0, 0, 0, 0].into(),
+                "row 0, column sampler: entry 4294967295, but samplers has 3",
+            ),
+            ("samplers", |d| (d.op, d.sampler) = (Op::LOAD, None), "image_load takes no S#"),
+            (
+                "images",
+                |d| d.more_images = vec![d.more_images[0].clone(); MAX_TABLE_ENTRIES],
+                "65537 entries, expected at most 65536",
+            ),
+        ];
+        for (field, change, problem) in cases {
+            let mut changed = table();
+            change(&mut changed);
+            assert_eq!(changed.check(), Err(DispatchProblem { field, problem: problem.to_owned() }));
+        }
     }
 
     #[test]

@@ -36,7 +36,9 @@ pub use container::{
     ContainerError, TraceMeta, TraceReader, TraceWriter, WriteError, WriteOptions, read_trace, write_recording,
     write_trace,
 };
-pub use dispatch::{Column, Coords, Dispatch, Expected, Oracle, OracleSource, Trace};
+pub use dispatch::{
+    Column, Coords, Dispatch, Entries, Expected, MAX_TABLE_ENTRIES, Oracle, OracleSource, TableImage, Trace,
+};
 pub use dispatch_check::DispatchProblem;
 pub use find::{FindError, find_traces};
 pub use host_format::{HostFormat, HostView};

@@ -118,6 +118,118 @@ expected = { rows = [
 }
 
 #[test]
+fn a_table_is_written_as_tables_behind_its_dispatch() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut trace = common::small_trace();
+    trace.dispatches = vec![common::table_dispatch(), trace.dispatches.swap_remove(1)];
+    let path = write_case(&trace, dir.path(), &CaseOptions::default()).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let table = text.split("[[dispatch]]").nth(1).unwrap();
+    assert_eq!(
+        table,
+        r#"
+name = "table"
+op = "image_sample_lz"
+grid = [3, 1, 1]
+samplers = [
+  ["0x00000092", "0x00fff000", "0x00500000", "0xc0000000"],
+  ["0x00000000", "0x00fff000", "0x00000000", "0x00000000"],
+]
+border_table = { rows = [
+  ["0x00000000", "0x3f800000", "0x3f000000", "0x00000001"],
+] }
+dmask = 1
+coords = { columns = ["image", "u", "v", "sampler"], rows = [
+  ["0x00000002", "0x3f000000", "0x00000000", "0x00000001"],
+  ["0x00000000", "0x3e800000", "0x3f800000", "0x00000000"],
+  ["0x00000001", "0x00000000", "0x00000000", "0x00000001"],
+] }
+
+[[dispatch.images]]
+words = ["0x00000000", "0xc2400000", "0x8007c007", "0x900003ac", "0x00000000", "0x00000000", "0x00000000", "0x00000000"]
+texels = { words = ["0x780f01e0", "0x00000000", "0x780f01e0"] }
+
+[[dispatch.images]]
+words = ["0x00000001", "0xc1e00000", "0x8007c007", "0x900003ac", "0x00000000", "0x00000000", "0x00000000", "0x00000000"]
+texels = { words = ["0x780f01e0", "0x00000000", "0x780f01e0"] }
+
+[[dispatch.images]]
+words = ["0x00000002", "0xc2400000", "0x8007c007", "0x900003ac", "0x00000000", "0x00000000", "0x00000000", "0x00000000"]
+texels = { file = "table.texels-2.bin" }
+
+"#
+    );
+    assert_eq!(Case::read(&path).unwrap(), trace);
+}
+
+#[test]
+fn each_mistake_in_a_table_is_named_with_its_place() {
+    const TABLE: &str = r#"schema = 1
+name = "n"
+oracle = { device = "d", profile = "exact", source = "synthetic" }
+[[dispatch]]
+name = "b"
+op = "image_sample_lz"
+grid = [2, 1, 1]
+samplers = [[0, 1, 2, 3], [4, 5, 6, 7]]
+coords = { columns = ["u", "image", "sampler"], rows = [[0.5, 1, 0], [1, "0x0", 1]] }
+[[dispatch.images]]
+words = [0, 1, 2, 3, 4, 5, 6, 7]
+texels = { words = [1] }
+[[dispatch.images]]
+words = [8, 9, 10, 11, 12, 13, 14, 15]
+texels = { words = [2, 3] }
+"#;
+    let dir = tempfile::tempdir().unwrap();
+    let read = |text: &str| read_text(dir.path(), text);
+    let good = &read(TABLE).unwrap().dispatches[0];
+    assert_eq!((good.image_count(), good.sampler_at(1)), (2, Some(&[4, 5, 6, 7])));
+    assert_eq!((good.image[7], good.texels[0], good.more_images[0].texels[1]), (7, 1, 3));
+    assert_eq!(good.coords.words[..], [0x3f00_0000, 1, 0, 0x3f80_0000, 0, 1]);
+    for (from, to, message) in [
+        (
+            "samplers = ",
+            "sampler = [0, 1, 2, 3]\nsamplers = ",
+            "8:11: dispatch \"b\": sampler: stands beside samplers, expected one of the two",
+        ),
+        ("[[0, 1, 2, 3], [4, 5, 6, 7]]", "[]", "8:12: dispatch \"b\": samplers: expected at least one entry"),
+        ("[4, 5, 6, 7]", "[4, 5, 6]", "8:27: dispatch \"b\": samplers[1]: expected 4 numbers, found 3"),
+        (
+            "coords",
+            "image = [0, 1, 2, 3, 4, 5, 6, 7]\ncoords",
+            "9:9: dispatch \"b\": image: stands beside images, expected one of the two forms",
+        ),
+        (
+            "coords",
+            "texels = { words = [1] }\ncoords",
+            "9:10: dispatch \"b\": texels: stands beside images, expected one of the two forms",
+        ),
+        ("[0.5, 1, 0]", "[0.5, 2, 0]", "9:10: dispatch \"b\": coords: row 0, column image: entry 2, but images has 2"),
+        (
+            "[0.5, 1, 0]",
+            "[0.5, 0.5, 0]",
+            "9:63: dispatch \"b\": coords.rows[0][1]: expected a 32-bit word, as \"0x…\" or as an integer, found a float",
+        ),
+        ("[0, 1, 2, 3, 4, 5, 6, 7]", "[0]", "11:9: dispatch \"b\": images[0].words: expected 8 numbers, found 1"),
+        ("{ words = [2, 3] }", "{}", "15:10: dispatch \"b\": images[1].texels: expected words or file"),
+        (
+            "texels = { words = [1] }",
+            "texel = 1",
+            "12:1: dispatch \"b\": images[0].texel: unknown key, expected one of words, texels",
+        ),
+        (
+            "\"image\"",
+            "\"w\"",
+            "9:10: dispatch \"b\": coords: 2 T#s in images, but no column image to choose among them",
+        ),
+    ] {
+        assert!(TABLE.contains(from), "{from}");
+        let error = read(&TABLE.replacen(from, to, 1)).expect_err(to).to_string();
+        assert_eq!(error, format!("{}/case.toml:{message}", dir.path().display()));
+    }
+}
+
+#[test]
 fn nothing_is_replaced_unasked() {
     let dir = tempfile::tempdir().unwrap();
     let trace = common::small_trace();
@@ -330,7 +442,7 @@ fn each_mistake_is_named_with_its_place() {
         (
             "\"u\"",
             "\"uu\"",
-            "case.toml:11:23: dispatch \"ties\": coords.columns[0]: unknown column \"uu\", expected one of u v w, s t face, rx ry rz, x y z, layer, lod, bias, clamp, dudx dvdx dwdx dudy dvdy dwdy, offset",
+            "case.toml:11:23: dispatch \"ties\": coords.columns[0]: unknown column \"uu\", expected one of u v w, s t face, rx ry rz, x y z, layer, lod, bias, clamp, dudx dvdx dwdx dudy dvdy dwdy, offset, image, sampler",
         ),
         ("\"offset\"", "\"u\"", "case.toml:11:10: dispatch \"ties\": coords: column u stands twice"),
         (

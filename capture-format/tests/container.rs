@@ -131,6 +131,39 @@ fn equal_blobs_are_stored_once_and_long_ones_packed() {
     assert_eq!(unpack(&bytes), trace);
 }
 
+#[test]
+fn tables_of_descriptors_are_stored_with_equal_texels_once() {
+    let table = common::table_dispatch();
+    let trace = Trace { dispatches: vec![table.clone()], ..common::small_trace() };
+    for options in [WriteOptions::default(), WriteOptions::compact()] {
+        let bytes = pack(&trace, options);
+        let reader = read(&bytes).unwrap();
+        // Texels of entries 0 and 1, those of entry 2, and the coordinates.
+        assert_eq!(reader.records().filter(|record| record.kind == RecordKind::Blob).count(), 3);
+        let head = reader.dispatch_head(0).unwrap();
+        assert_eq!((head.image_count, head.sampler_count, head.texel_bytes), (3, 2, 12 + 12 + 1200));
+        assert_eq!(unpack(&bytes), trace);
+    }
+}
+
+#[test]
+fn what_compressed_texels_of_a_table_unpack_to_together_is_limited() {
+    let mut table = common::table_dispatch();
+    for (n, image) in table.more_images.iter_mut().enumerate() {
+        image.texels = vec![n as u32; 4096].into();
+    }
+    let trace = Trace { dispatches: vec![table.clone()], ..common::small_trace() };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.texeltrace");
+    fs::write(&path, pack(&trace, WriteOptions::compact())).unwrap();
+    let limit =
+        |max_unpacked_bytes| TraceReader::open_with(&path, ReadOptions { max_unpacked_bytes }).unwrap().dispatch(0);
+    assert_eq!(limit(2 * 16384).unwrap(), table);
+    let error = limit(2 * 16384 - 4).unwrap_err().to_string();
+    assert!(error.contains("texels of T# 0 to 2 of dispatch \"table\""), "{error}");
+    assert!(error.ends_with("unpacks to 32768 bytes, the limit is 32764"), "{error}");
+}
+
 /// Offset of each dispatch's end in a packed trace, in order.
 fn dispatch_ends(bytes: &[u8]) -> Vec<u64> {
     let records: Vec<_> = read(bytes).unwrap().records().collect();
@@ -580,6 +613,75 @@ fn references_that_lead_anywhere_else_are_refused() {
     assert_eq!(plain(&mut bytes, 2, &[1, 0, 0, 0]), later.at);
     let error = read(&bytes).unwrap().dispatch(0).unwrap_err().to_string();
     assert!(error.ends_with("stands behind the dispatch that refers to it"), "{error}");
+}
+
+/// A dispatch record with a table of T#s, whatever that holds.
+fn table_record(texels: &Reference, coords: &Reference, columns: &[&str], more: &[(Vec<u32>, Reference)]) -> Vec<u8> {
+    #[derive(serde::Serialize)]
+    struct Image<'a> {
+        words: &'a [u32],
+        texels: &'a Reference,
+    }
+    #[derive(serde::Serialize)]
+    struct Table<'a> {
+        name: &'a str,
+        op: &'a str,
+        grid: [u32; 3],
+        image: [u32; 8],
+        columns: &'a [&'a str],
+        texels: &'a Reference,
+        coords: &'a Reference,
+        more_images: Vec<Image<'a>>,
+    }
+    let more_images = more.iter().map(|(words, texels)| Image { words, texels }).collect();
+    let (name, op) = ("d", "image_load");
+    let record = Table { name, op, grid: [1, 1, 1], image: [0; 8], columns, texels, coords, more_images };
+    rmp_serde::to_vec_named(&record).unwrap()
+}
+
+#[test]
+fn tables_that_lead_anywhere_or_are_too_long_are_refused() {
+    let word = 7u32.to_le_bytes();
+    let row = [1u32.to_le_bytes(), 1u32.to_le_bytes()].concat();
+    let mut base = start();
+    let blob = reference(plain(&mut base, 2, &word), &word);
+    let coords = reference(plain(&mut base, 2, &row), &row);
+    let entry = |texels: &Reference| (vec![0; 8], texels.clone());
+    let read_with = |record: Vec<u8>| {
+        let mut bytes = base.clone();
+        plain(&mut bytes, 3, &record);
+        read(&bytes).unwrap().dispatch(0)
+    };
+    let columns = ["x", "image"];
+    let good = read_with(table_record(&blob, &coords, &columns, &[entry(&blob)])).unwrap();
+    assert_eq!((good.image_count(), good.image_at(1).unwrap().1[0]), (2, 7));
+    let nowhere = Reference { at: 64, ..blob.clone() };
+    let longer = Reference { bytes: 8, ..blob.clone() };
+    let many = vec![entry(&blob); 65_536];
+    let mut cut_off = table_record(&blob, &coords, &columns, &[]);
+    // An array that states 2^32 - 1 entries where the record ends.
+    assert_eq!(cut_off.pop(), Some(0x90));
+    cut_off.extend([0xdd, 0xff, 0xff, 0xff, 0xff]);
+    let before = peak_kib();
+    for (record, problem) in [
+        (
+            table_record(&blob, &coords, &columns, &[entry(&nowhere)]),
+            "texels of T# 1 of dispatch \"d\" at offset 64: no blob",
+        ),
+        (
+            table_record(&blob, &coords, &columns, &[entry(&blob), entry(&longer)]),
+            "texels of T# 2 of dispatch \"d\" at offset 256: length or hash is not what the dispatch refers to",
+        ),
+        (table_record(&blob, &coords, &columns, &[(vec![0; 7], blob.clone())]), "not the expected structure"),
+        (table_record(&blob, &coords, &columns, &many), "65537 T#s, expected at most 65536"),
+        (table_record(&blob, &coords, &columns, &[]), "column image: there is no table of T#s (images) to choose from"),
+        (table_record(&blob, &coords, &["x", "y"], &[entry(&blob)]), "no column image to choose among them"),
+        (cut_off, "not the expected structure"),
+    ] {
+        let error = read_with(record).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}\n{problem}");
+    }
+    assert!(peak_kib() - before < 1 << 20, "address space grew from {before} to {} KiB", peak_kib());
 }
 
 #[test]

@@ -22,6 +22,8 @@ fn sweep() -> Dispatch {
         grid: [1024, 1024, 1],
         image: [0, 0xc2b0_0000, 0x8000_c007, 0x9000_03ac, 0, 0, 0, 0],
         sampler: Some([0x92, 0x00ff_f000, 0x0050_0000, 0]),
+        more_images: Vec::new(),
+        more_samplers: Vec::new(),
         border_table: Vec::new(),
         dmask: None,
         texels: (0..128u32).map(|at| if at % 2 == 0 { 0x780f_01e0 } else { 0 }).collect::<Vec<_>>().into(),

@@ -65,6 +65,8 @@ fn sweep() -> anyhow::Result<Trace> {
         grid: [1024, 1, 1],
         image: [0, 0xc2b0_0000, 0x8000_c007, 0x9000_03ac, 0, 0, 0, 0],
         sampler: Some([0x92, 0x00ff_f000, 0x0050_0000, 0]),
+        more_images: Vec::new(),
+        more_samplers: Vec::new(),
         border_table: Vec::new(),
         dmask: None,
         texels: (0..4).flat_map(row).collect::<Vec<u32>>().into(),

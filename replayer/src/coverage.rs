@@ -2,9 +2,12 @@
 //!
 //! A rule whose other values change no result of the traces at hand is not tested by them, however many samples match.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
-use capture_format::{Dispatch, Field, ImageDescriptor, SamplerDescriptor, Shown};
+use capture_format::{Dispatch, Entries, Field, ImageDescriptor, SamplerDescriptor, Shown};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -162,8 +165,8 @@ impl Coverage {
         let measured = dispatch.expected.as_ref().and_then(|e| e.measured.as_deref());
         let target = Target { words: &results, measured, integer: models.integer() };
         for (change, rules) in models.alternatives(profile.rules) {
-            let Ok(state) = models.state(&rules) else { continue };
-            let Ok(sampler) = models.sampler(&rules, &state) else { continue };
+            let Ok(states) = models.states(&rules) else { continue };
+            let Ok(sampler) = models.sampler(&rules, &states) else { continue };
             let changed = (0..results.len() / 4).into_par_iter().with_min_len(1024);
             let changed = changed.filter(|&s| !sampler.all_channels(s, target.accepts(s))).count() as u64;
             if changed > 0 {
@@ -172,13 +175,18 @@ impl Coverage {
                 count.dispatches += 1;
             }
         }
+        // Entries of tables that no sample uses show nothing.
+        let used: BTreeSet<Entries> = (0..results.len() / 4).filter_map(|n| dispatch.entries_of(n)).collect();
+        let images: BTreeSet<_> = used.iter().filter_map(|e| Some(dispatch.image_at(e.image as usize)?.0)).collect();
+        let samplers: BTreeSet<_> = used.iter().filter_map(|e| dispatch.sampler_at(e.sampler as usize)).collect();
         for (at, field) in fields().into_iter().enumerate() {
-            let value = match (field, &dispatch.sampler) {
-                (DescriptorField::Sampler(f), Some(words)) => f.extract(words),
-                (DescriptorField::Sampler(_), None) => continue,
-                (DescriptorField::Image(f), _) => f.extract(&dispatch.image),
+            let values: BTreeSet<u32> = match field {
+                DescriptorField::Sampler(f) => samplers.iter().map(|words| f.extract(words.as_slice())).collect(),
+                DescriptorField::Image(f) => images.iter().map(|words| f.extract(words.as_slice())).collect(),
             };
-            *self.values.entry((at, value)).or_default() += 1;
+            for value in values {
+                *self.values.entry((at, value)).or_default() += 1;
+            }
         }
     }
 

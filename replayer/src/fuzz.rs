@@ -10,12 +10,12 @@ use capture_format::{Dispatch, Expected, Oracle, OracleSource, Trace};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    explain::{self, Explanation, Limits, PathModel, Subject, model::integer_results, same_word},
+    explain::{self, Explanation, Limits, PathModel, Subject, same_word},
     generate::{Generator, Tally},
-    materialise::materialise,
     path::Failure,
     reduce::{Reduced, reduce},
     rules::Profile,
+    table,
 };
 
 /// Computes a dispatch by a profile: four words a sample.
@@ -208,9 +208,7 @@ pub fn fuzz(
         match ((a.run)(dispatch, &profile_a), (b.run)(dispatch, &profile_b)) {
             (Ok(got), Ok(expected)) => {
                 outcome.compared += 1;
-                if let Ok(state) = materialise(dispatch, &profile_b.rules) {
-                    outcome.tally.add(dispatch, &profile_b, &state);
-                }
+                outcome.tally.add(dispatch, &profile_b);
                 if !same_results(dispatch, &got, &expected) {
                     let profiles = [&profile_a, &profile_b];
                     outcome.difference = Some(difference(index, dispatch, &got, expected, profiles, a, b));
@@ -238,7 +236,7 @@ pub fn fuzz(
 }
 
 fn same_results(dispatch: &Dispatch, a: &[u32], b: &[u32]) -> bool {
-    let integer = integer_results(dispatch);
+    let integer = table::integer_results(dispatch);
     a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| same_word(a, b, integer))
 }
 

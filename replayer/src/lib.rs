@@ -26,3 +26,4 @@ pub mod rules;
 pub mod source;
 pub mod state;
 pub mod step;
+pub mod table;

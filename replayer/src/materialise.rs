@@ -10,21 +10,26 @@ use crate::{
     refusal::Refusal,
     rules::{Accumulation, BorderMissingChannel, BorderPrecision, BorderSwizzle, MipFilterBits, Rules},
     state::{Address, Anisotropy, Extent, Filter, MipMode, Reduction, Select, SliceFilter, State, View},
+    table::tables_refused,
 };
 
 /// The most texels a dispatch may have: what a 16,384 × 16,384 image with all its levels holds.
-const MAX_TEXELS: u64 = 1 << 29;
+pub(crate) const MAX_TEXELS: u64 = 1 << 29;
 
 /// Border magnitudes below 2^-62 count as 0, so that no product with a weight is denormal: executors differ in those.
 const SMALLEST_BORDER: f32 = 1.0 / (1u64 << 62) as f32;
 
-/// Reads a dispatch's descriptors, by the rules that concern their bits.
+/// Reads the T# and S# of a dispatch, by the rules that concern their bits. A dispatch with tables of descriptors has a state
+/// for each pair in use: [`crate::table::Parts::states`].
 ///
 /// # Errors
-/// A field that holds what is not modelled, or that contradicts another part of the dispatch.
+/// A field that holds what is not modelled, or that contradicts another part of the dispatch; tables of descriptors.
 pub fn materialise(dispatch: &Dispatch, rules: &Rules) -> Result<State, Refusal> {
     if let Some(contradiction) = rules.inconsistency() {
         return Err(part("rules", "", contradiction));
+    }
+    if dispatch.is_table() {
+        return Err(tables_refused(dispatch, "a state is that of one T# with one S#"));
     }
     let image = ImageDescriptor::from_words(dispatch.image);
     let op = dispatch.op;
@@ -38,16 +43,7 @@ pub fn materialise(dispatch: &Dispatch, rules: &Rules) -> Result<State, Refusal>
         let [x, y, z] = dispatch.grid;
         return Err(part("grid", format!("{x}x{y}x{z}"), &format!("coords has {rows} rows; one a sample is expected")));
     }
-    if matches!(op.lod, LodSource::Implicit | LodSource::Bias)
-        && (!dispatch.grid[0].is_multiple_of(2) || !dispatch.grid[1].is_multiple_of(2))
-    {
-        let [x, y, z] = dispatch.grid;
-        return Err(part(
-            "grid",
-            format!("{x}x{y}x{z}"),
-            "implicit derivatives come from 2x2 quads of the grid, so x and y must be even",
-        ));
-    }
+    whole_quads(dispatch)?;
     let view = view(image)?;
     if view == View::Cube && op.offset {
         return Err(part("op", op, "texel offsets on a cube are not defined"));
@@ -125,6 +121,17 @@ pub fn materialise(dispatch: &Dispatch, rules: &Rules) -> Result<State, Refusal>
         (_, Some(words)) => sampler(&mut state, SamplerDescriptor::from_words(words), image, dispatch, rules)?,
     }
     Ok(state)
+}
+
+/// Refuses a grid that does not consist of whole quads where the level of detail comes from quads.
+pub(crate) fn whole_quads(dispatch: &Dispatch) -> Result<(), Refusal> {
+    let [x, y, z] = dispatch.grid;
+    let from_quads = matches!(dispatch.op.lod, LodSource::Implicit | LodSource::Bias);
+    if from_quads && (!x.is_multiple_of(2) || !y.is_multiple_of(2)) {
+        let reason = "implicit derivatives come from 2x2 quads of the grid, so x and y must be even";
+        return Err(part("grid", format!("{x}x{y}x{z}"), reason));
+    }
+    Ok(())
 }
 
 fn part(field: &str, value: impl ToString, reason: &str) -> Refusal {

@@ -7,12 +7,11 @@ use capture_format::Dispatch;
 use crate::{
     emulated,
     execute::{ExecuteError, Executor},
-    materialise::materialise,
     native,
-    reference::Sampler,
     refusal::Refusal,
     rules::Profile,
     state::State,
+    table::Parts,
 };
 
 /// What computes results from a dispatch.
@@ -128,16 +127,17 @@ pub fn evaluate(
         })?;
         return native::run(device, dispatch);
     }
-    let state = materialise(dispatch, &profile.rules)?;
+    let parts = Parts::new(dispatch)?;
+    let states = parts.states(&profile.rules)?;
     if strict {
-        refuse_inference(profile, &state)?;
+        states.iter().try_for_each(|state| refuse_inference(profile, state))?;
     }
     match path {
-        Path::Reference => Ok(Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords)?.run()),
+        Path::Reference => Ok(parts.reference(&profile.rules, &states)?.run()),
         Path::Emulated | Path::AsSubmitted | Path::Native | Path::Recorded => {
             let executor =
                 executor.ok_or_else(|| ExecuteError::Unavailable("the emulated path needs an executor".to_owned()))?;
-            emulated::run(executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)
+            emulated::run_parts(executor, profile.rules, &parts, &states)
         }
     }
 }

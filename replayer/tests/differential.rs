@@ -10,8 +10,8 @@ use replayer::{
     generate::{Generator, Tally},
     materialise::materialise,
     path::{Path, evaluate},
-    reference::Sampler,
     rules::Profile,
+    table::{Parts, integer_results},
 };
 
 fn executor() -> VulkanExecutor {
@@ -30,17 +30,20 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
     for index in first..first + count {
         let generated = generator.dispatch(index);
         let (dispatch, profile) = (&generated.dispatch, &generated.profile);
-        let state = materialise(dispatch, &profile.rules)
+        dispatch.check().unwrap_or_else(|problem| panic!("dispatch {index}: {problem}"));
+        let parts = Parts::new(dispatch).unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));
+        let states = parts
+            .states(&profile.rules)
             .unwrap_or_else(|refusal| panic!("dispatch {index} ({}, {}): {refusal}", dispatch.op, profile.name));
-        tally.add(dispatch, profile, &state);
-        let sampler = Sampler::new(profile.rules, &state, &dispatch.texels, &dispatch.coords)
-            .unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));
+        tally.add(dispatch, profile);
+        let sampler =
+            parts.reference(&profile.rules, &states).unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));
         let reference = sampler.run();
-        let integer = state.format.kind().is_integer();
+        let integer = integer_results(dispatch);
         let same = |a: u32, b: u32| a == b || !integer && is_nan(a) && is_nan(b);
         assert!(
-            reference.iter().zip(sampler.run_one_by_one()).all(|(&a, b)| same(a, b)),
-            "dispatch {index}: blocks differ from samples one by one\n{} {state:#?}",
+            (0..reference.len() / 4).all(|n| (0..4).all(|c| same(reference[n * 4 + c], sampler.sample(n)[c]))),
+            "dispatch {index}: blocks differ from samples one by one\n{} {states:#?}",
             profile.name
         );
         for (n, words) in reference.chunks_exact(4).enumerate() {
@@ -49,9 +52,11 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
                 "dispatch {index}, sample {n}"
             );
         }
-        let emulated = emulated::run(&mut executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)
+        let emulated = emulated::run_parts(&mut executor, profile.rules, &parts, &states)
             .unwrap_or_else(|failure| panic!("dispatch {index}: {failure}"));
         for (n, (&a, &b)) in reference.iter().zip(&emulated).enumerate() {
+            let (part, _) = parts.place(n / 4).unwrap();
+            let state = &states[part];
             assert!(
                 same(a, b),
                 "dispatch {index} of seed {:#x}, sample {}, channel {}: reference {a:#010x}, emulated {b:#010x}\n\
@@ -89,19 +94,20 @@ fn the_embedded_executor_and_the_device_agree_on_random_dispatches() {
     for index in 0..600 {
         let generated = generator.dispatch(index);
         let (dispatch, rules) = (&generated.dispatch, generated.profile.rules);
-        let state = materialise(dispatch, &rules).unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));
-        let a = emulated::run(&mut vulkan, rules, &state, &dispatch.texels, &dispatch.coords);
-        let b = emulated::run(&mut embedded, rules, &state, &dispatch.texels, &dispatch.coords);
+        let parts = Parts::new(dispatch).unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));
+        let states = parts.states(&rules).unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));
+        let a = emulated::run_parts(&mut vulkan, rules, &parts, &states);
+        let b = emulated::run_parts(&mut embedded, rules, &parts, &states);
         let (a, b) = match (a, b) {
             (Ok(a), Ok(b)) => (a, b),
             (a, b) => panic!("dispatch {index}: {:?}, {:?}", a.err(), b.err()),
         };
-        let integer = state.format.kind().is_integer();
+        let integer = integer_results(dispatch);
         let differs = |(&a, &b): (&u32, &u32)| a != b && (integer || !(is_nan(a) && is_nan(b)));
         if let Some(n) = a.iter().zip(&b).position(differs) {
             panic!(
                 "dispatch {index} of seed {:#x}, sample {}, channel {}: {:#010x} on the device, {:#010x} embedded\n\
-                 profile {}, {state:#?}",
+                 profile {}, {states:#?}",
                 generator.seed,
                 n / 4,
                 n % 4,

@@ -365,18 +365,18 @@ fn modules_cut_at_any_word_are_refused_or_run() {
 
 #[test]
 fn a_stepped_sample_returns_what_a_run_returns() {
-    use replayer::{
-        emulated::section::Section, generate::Generator, materialise::materialise, path::Path, step::trace_sample,
-    };
+    use replayer::{emulated::section::Section, generate::Generator, path::Path, step::trace_sample, table::Parts};
     let generator = Generator::new(0x57e9, 60);
     let mut executor = Embedded::new();
     let (mut rules, mut unmarked) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+    let mut tables = 0;
     for index in 0..60 {
         let generated = generator.dispatch(index);
         let (dispatch, profile) = (&generated.dispatch, &generated.profile);
-        let state = materialise(dispatch, &profile.rules).expect("it is modelled");
-        let run = replayer::emulated::run(&mut executor, profile.rules, &state, &dispatch.texels, &dispatch.coords)
-            .expect("runs");
+        let parts = Parts::new(dispatch).expect("it is modelled");
+        let states = parts.states(&profile.rules).expect("it is modelled");
+        let run = replayer::emulated::run_parts(&mut executor, profile.rules, &parts, &states).expect("runs");
+        tables += usize::from(dispatch.is_table());
         for sample in [0, run.len() / 8, run.len() / 4 - 1] {
             let trace = trace_sample(dispatch, Path::Emulated, profile, sample).expect("traces");
             assert_eq!(trace.words[..], run[4 * sample..][..4], "dispatch {index}, sample {sample}");
@@ -397,6 +397,7 @@ fn a_stepped_sample_returns_what_a_run_returns() {
     let control = ["OpBranch", "OpBranchConditional", "OpReturn", "OpVariable"];
     assert!(unmarked.iter().all(|opcode| control.contains(&opcode.as_str())), "{unmarked:?}");
     assert!(rules.len() >= 25, "{rules:?}");
+    assert!(tables > 3, "{tables}");
     let generated = generator.dispatch(0);
     let beyond = generated.dispatch.coords.rows();
     let refused =

@@ -135,6 +135,8 @@ pub fn trace(name: &str, dispatches: &[&str]) -> Trace {
             grid: [4, 2, 1],
             image,
             sampler: None,
+            more_images: Vec::new(),
+            more_samplers: Vec::new(),
             border_table: Vec::new(),
             dmask: None,
             texels: vec![0x780f_01e0].into(),

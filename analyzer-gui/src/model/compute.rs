@@ -123,6 +123,8 @@ fn frame(name: &str, grid: [u32; 3]) -> Dispatch {
         grid,
         image: [0; 8],
         sampler: None,
+        more_images: Vec::new(),
+        more_samplers: Vec::new(),
         border_table: Vec::new(),
         dmask: None,
         texels: Words::default(),

@@ -126,6 +126,8 @@ mod tests {
             grid: [1, 1, 1],
             image: [0; 8],
             sampler: Some([0; 4]),
+            more_images: Vec::new(),
+            more_samplers: Vec::new(),
             border_table: Vec::new(),
             dmask: None,
             texels: Words::default(),

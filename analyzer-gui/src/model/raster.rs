@@ -520,6 +520,8 @@ mod tests {
             grid: [size, size, 1],
             image: [0; 8],
             sampler: None,
+            more_images: Vec::new(),
+            more_samplers: Vec::new(),
             border_table: Vec::new(),
             dmask: None,
             texels: Words::default(),

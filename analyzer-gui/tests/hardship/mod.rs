@@ -42,6 +42,8 @@ fn dispatch(name: &str, grid: [u32; 3], coordinate: impl Fn(u32) -> [u32; 2]) ->
         grid,
         image: image.with_format(43).unwrap().with_width(4).unwrap().with_height(4).unwrap().words(),
         sampler: Some(SamplerDescriptor::from_words([0x92, 0x00ff_f000, 0x0050_0000, 0]).words()),
+        more_images: Vec::new(),
+        more_samplers: Vec::new(),
         border_table: Vec::new(),
         dmask: None,
         texels: (0..16u32).map(|n| n << 5 | n << 16 | n << 26).collect::<Vec<_>>().into(),

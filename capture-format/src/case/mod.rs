@@ -26,7 +26,7 @@
 //!
 //! **Numbers.** An FP32 value is a decimal number with a point or exponent, rounded to the nearest FP32; a decimal integer
 //! that FP32 holds exactly; `inf` or `-inf`; or its bits as text, `"0x3f000000"`. A NaN is written as bits. A word that is no
-//! FP32 value (T#, S#, texels, the column `offset`) is an integer or its bits as text. `"*"` in `expected` stands for a channel
+//! FP32 value (T#, S#, texels, the columns `offset`, `image` and `sampler`) is an integer or its bits as text. `"*"` in `expected` stands for a channel
 //! that was not measured.
 //!
 //! **Files** hold the same words, little-endian, without header or padding: `texels` level by level, slice by slice, row by
@@ -35,6 +35,30 @@
 //! are 0. Paths are relative to the folder of the case, with `/` between parts, and may not leave it.
 //!
 //! An unknown key is an error, and so is a schema other than 1.
+//!
+//! # Tables of descriptors
+//!
+//! A dispatch whose samples choose among several T#s (bindless images) has `images` instead of `image` and `texels`, and one
+//! whose samples choose among several S#s has `samplers` instead of `sampler`. The columns `image` and `sampler` of `coords`
+//! say which entry, from 0 on, each sample uses; a column stands there exactly when its table has more than one entry. A table
+//! has at most 65,536 entries. There is one `border_table` for all S#s.
+//!
+//! ```toml
+//! [[dispatch]]
+//! name = "bindless"
+//! op = "image_sample_lz"
+//! grid = [3, 1, 1]
+//! samplers = [["0x00000092", …], ["0x00000000", …]]           # S#s, 4 words each
+//! coords = { columns = ["u", "v", "image", "sampler"], rows = [[0.5, 0.25, 0, 1], [0.5, 0.25, 1, 0], [1, 0, 1, 1]] }
+//!
+//! [[dispatch.images]]             # behind the other keys of the dispatch, as TOML asks for
+//! words = ["0x00000000", …]       # T#, 8 words
+//! texels = { words = ["0x780f01e0", …] }                      # or { file = "…" }, which several entries may name
+//!
+//! [[dispatch.images]]
+//! words = ["0x00000000", …]
+//! texels = { file = "…" }
+//! ```
 //!
 //! # Compute dispatches
 //!

@@ -1,7 +1,7 @@
 //! Reading the text form. The TOML tree is walked by hand: each value knows where it stands, so each error can say so.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs::{self, File},
     io::Read,
     ops::Range,
@@ -14,7 +14,10 @@ use toml::{
 };
 
 use super::{CASE_FILE, CaseError, MAX_CASE_BYTES, SCHEMA, number, read_compute};
-use crate::{Column, Coords, Dispatch, Expected, Oracle, OracleSource, Recorded, Recording, Trace, TraceMeta, Words};
+use crate::{
+    Column, Coords, Dispatch, Expected, MAX_TABLE_ENTRIES, Oracle, OracleSource, Recorded, Recording, TableImage,
+    Trace, TraceMeta, Words,
+};
 
 /// Reads a case that has sample dispatches only.
 pub(super) fn read_trace(path: &Path) -> Result<Trace, CaseError> {
@@ -181,7 +184,9 @@ impl Reader<'_> {
             "op",
             "grid",
             "image",
+            "images",
             "sampler",
+            "samplers",
             "border_table",
             "dmask",
             "texels",
@@ -201,22 +206,22 @@ impl Reader<'_> {
                 Some(mask.ok_or_else(|| table.invalid("dmask", value, "expected an integer from 1 to 15"))?)
             }
         };
+        let (TableImage { words: image, texels }, more_images) = self.images(table)?;
+        let (sampler, more_samplers) = self.samplers(table)?;
         let mut dispatch = Dispatch {
             name,
             op,
             grid,
-            image: table.words("image", table.required("image")?, number::word)?,
-            sampler: match table.table.get("sampler") {
-                None => None,
-                Some(value) => Some(table.words("sampler", value, number::word)?),
-            },
+            image,
+            sampler,
+            more_images,
+            more_samplers,
             border_table: self.border_table(table)?,
             dmask,
-            texels: Words::default(),
+            texels,
             coords: Coords { columns: Vec::new(), words: Words::default() },
             expected: None,
         };
-        dispatch.texels = self.texels(&table.table("texels")?)?;
         dispatch.coords = self.coords(&table.table("coords")?, samples)?;
         if table.table.get("expected").is_some() {
             dispatch.expected = Some(self.expected(&table.table("expected")?, samples)?);
@@ -226,6 +231,85 @@ impl Reader<'_> {
             self.error(span, &format!("{}{}: ", table.place, found.field), found.problem)
         })?;
         Ok(dispatch)
+    }
+
+    /// The T#s with their texels: `image` and `texels` for one, or `images` for a table. A file that several entries name is
+    /// read once.
+    fn images(&self, table: &Table<'_, '_>) -> Result<(TableImage, Vec<TableImage>), CaseError> {
+        let Some(list) = table.table.get("images") else {
+            let words = table.words("image", table.required("image")?, number::word)?;
+            return Ok((TableImage { words, texels: self.texels(&table.table("texels")?)? }, Vec::new()));
+        };
+        for single in ["image", "texels"] {
+            if let Some(value) = table.table.get(single) {
+                return Err(table.invalid(single, value, "stands beside images, expected one of the two forms"));
+            }
+        }
+        let mut files: HashMap<String, Words> = HashMap::new();
+        let mut images = Vec::new();
+        for (entry, value) in self.entries(table, "images", list)?.iter().enumerate() {
+            let key = format!("images[{entry}]");
+            let DeValue::Table(fields) = value.get_ref() else {
+                return Err(table.invalid(&key, value, "expected a table with words and texels"));
+            };
+            let prefix = format!("{}{key}.", table.prefix);
+            let fields = Table { reader: self, place: table.place.clone(), prefix, span: value.span(), table: fields };
+            fields.only(&["words", "texels"])?;
+            let words = fields.words("words", fields.required("words")?, number::word)?;
+            let texels = fields.table("texels")?;
+            let file = texels.table.get("file").and_then(|file| file.get_ref().as_str());
+            let texels = match file.and_then(|file| files.get(file)) {
+                Some(known) if texels.table.len() == 1 => known.clone(),
+                _ => {
+                    let read = self.texels(&texels)?;
+                    if let Some(file) = file {
+                        files.insert(file.to_owned(), read.clone());
+                    }
+                    read
+                }
+            };
+            images.push(TableImage { words, texels });
+        }
+        let mut images = images.into_iter();
+        let first = images.next().ok_or_else(|| table.invalid("images", list, "expected at least one entry"))?;
+        Ok((first, images.collect()))
+    }
+
+    /// The S#s: `sampler` for one, or `samplers` for a table.
+    #[expect(clippy::type_complexity, reason = "the first S# and the others, as a dispatch holds them")]
+    fn samplers(&self, table: &Table<'_, '_>) -> Result<(Option<[u32; 4]>, Vec<[u32; 4]>), CaseError> {
+        let single = table.table.get("sampler");
+        let Some(list) = table.table.get("samplers") else {
+            let sampler = single.map(|value| table.words("sampler", value, number::word)).transpose()?;
+            return Ok((sampler, Vec::new()));
+        };
+        if let Some(value) = single {
+            return Err(table.invalid("sampler", value, "stands beside samplers, expected one of the two"));
+        }
+        let mut samplers = Vec::new();
+        for (entry, value) in self.entries(table, "samplers", list)?.iter().enumerate() {
+            samplers.push(table.words(&format!("samplers[{entry}]"), value, number::word)?);
+        }
+        if samplers.is_empty() {
+            return Err(table.invalid("samplers", list, "expected at least one entry"));
+        }
+        let more = samplers.split_off(1);
+        Ok((samplers.pop(), more))
+    }
+
+    /// The entries of a table of descriptors, not more than there may be.
+    fn entries<'v, 'b>(
+        &self,
+        table: &Table<'_, '_>,
+        key: &str,
+        list: &'v Value<'b>,
+    ) -> Result<&'v DeArray<'b>, CaseError> {
+        let entries = table.array(key, list)?;
+        if entries.len() > MAX_TABLE_ENTRIES {
+            let problem = format!("{} entries, expected at most {MAX_TABLE_ENTRIES}", entries.len());
+            return Err(table.invalid(key, list, problem));
+        }
+        Ok(entries)
     }
 
     fn border_table(&self, dispatch: &Table<'_, '_>) -> Result<Vec<[u32; 4]>, CaseError> {
@@ -274,7 +358,7 @@ impl Reader<'_> {
                 return Err(table.invalid(&format!("rows[{r}]"), row, problem));
             }
             for (c, (value, column)) in values.iter().zip(&columns).enumerate() {
-                let number = if *column == Column::Offset { number::word } else { number::fp32 };
+                let number = if column.is_integer() { number::word } else { number::fp32 };
                 let word = number(value.get_ref());
                 words.push(word.map_err(|problem| table.invalid(&format!("rows[{r}][{c}]"), value, problem))?);
             }

@@ -215,8 +215,13 @@ fn dispatch_text(dispatch: &Dispatch, files: &mut Files<'_>, text: &mut String) 
     line("name", &quoted(&dispatch.name));
     line("op", &quoted(&dispatch.op.to_string()));
     line("grid", &format!("{:?}", dispatch.grid));
-    line("image", &hex_list(&dispatch.image));
-    if let Some(sampler) = &dispatch.sampler {
+    let one_image = dispatch.more_images.is_empty();
+    if one_image {
+        line("image", &hex_list(&dispatch.image));
+    }
+    if !dispatch.more_samplers.is_empty() {
+        line("samplers", &rows(dispatch.samplers().map(|sampler| hex_list(sampler))));
+    } else if let Some(sampler) = &dispatch.sampler {
         line("sampler", &hex_list(sampler));
     }
     if !dispatch.border_table.is_empty() {
@@ -226,11 +231,8 @@ fn dispatch_text(dispatch: &Dispatch, files: &mut Files<'_>, text: &mut String) 
     if let Some(dmask) = dispatch.dmask {
         line("dmask", &dmask.to_string());
     }
-    if dispatch.texels.len() <= inline_words {
-        line("texels", &format!("{{ words = {} }}", hex_list(&dispatch.texels)));
-    } else {
-        let file = files.put_shared(&dispatch.name, "texels", &dispatch.texels)?;
-        line("texels", &format!("{{ file = {} }}", quoted(&file)));
+    if one_image {
+        line("texels", &texels_text(&dispatch.name, "texels", &dispatch.texels, files)?);
     }
     let coords = &dispatch.coords;
     let columns: Vec<String> = coords.columns.iter().map(|column| quoted(column.name())).collect();
@@ -243,7 +245,21 @@ fn dispatch_text(dispatch: &Dispatch, files: &mut Files<'_>, text: &mut String) 
     if let Some(expected) = &dispatch.expected {
         line("expected", &format!("{{ {} }}", expected_text(&dispatch.name, expected, files)?));
     }
+    if !one_image {
+        // Tables of their own, so they end the dispatch.
+        for (entry, (words, texels)) in dispatch.images().enumerate() {
+            line("\n[[dispatch.images]]\nwords", &hex_list(words));
+            line("texels", &texels_text(&dispatch.name, &format!("texels-{entry}"), texels, files)?);
+        }
+    }
     Ok(())
+}
+
+fn texels_text(dispatch: &str, part: &str, texels: &Words, files: &mut Files<'_>) -> Result<String, CaseError> {
+    if texels.len() <= files.options.inline_words {
+        return Ok(format!("{{ words = {} }}", hex_list(texels)));
+    }
+    Ok(format!("{{ file = {} }}", quoted(&files.put_shared(dispatch, part, texels)?)))
 }
 
 fn expected_text(dispatch: &str, expected: &Expected, files: &mut Files<'_>) -> Result<String, CaseError> {

@@ -312,6 +312,8 @@ mod tests {
             grid: [1, 1, 1],
             image: [0; 8],
             sampler: None,
+            more_images: Vec::new(),
+            more_samplers: Vec::new(),
             border_table: Vec::new(),
             dmask: None,
             texels: vec![1].into(),

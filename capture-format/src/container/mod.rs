@@ -43,6 +43,11 @@
 //! before it: `texels`, `coords`, `expected`, `measured`. Such a reference is the offset `at`, the unpacked `bytes`, and the
 //! `hash` as two 64-bit halves, high half first. Equal blobs are stored once.
 //!
+//! A sample dispatch with tables of descriptors has `image`, `texels` and `sampler` as entries 0, and the others in
+//! `more_images`, each with `words` and the blob `texels`, and in `more_samplers`. A table has at most 65,536 entries. Where
+//! there is one, `columns` holds `image` or `sampler`: the entry that a sample uses, an unsigned integer. A reader from before
+//! tables does not know these columns and gives an error for the dispatch; it reads the other dispatches of the file.
+//!
 //! A **compute dispatch** has `name`, `module` (a blob: SPIR-V), `entry`, `specialization` (`id`, `value`, `bytes`),
 //! `push_constants`, `groups`, `shader_hash` and `isa` (a blob) of the guest's shader, `labels`, and `bindings`. A binding has
 //! `set`, `binding`, `element`, `kind` (`sampled-image`, `combined-image`, `storage-image`, `sampler`, `uniform-buffer`,

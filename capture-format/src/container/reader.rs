@@ -1,7 +1,7 @@
 //! Reading a container.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs::{self, File},
     path::{Path, PathBuf},
     sync::Arc,
@@ -21,7 +21,8 @@ use super::{
     structure::{BlobRef, ComputeName, DispatchName, DispatchRecord, IndexRecord, TraceMeta, TraceRecord, decode},
 };
 use crate::{
-    Column, ComputeDispatch, Coords, Dispatch, DispatchKind, Expected, Op, Recorded, Recording, Trace, Words, map,
+    Column, ComputeDispatch, Coords, Dispatch, DispatchKind, Expected, MAX_TABLE_ENTRIES, Op, Recorded, Recording,
+    TableImage, Trace, Words, map,
 };
 
 /// Limits of a reader.
@@ -71,13 +72,17 @@ pub struct DispatchHead {
     pub op: Op,
     /// Number of invocations in x, y, z.
     pub grid: [u32; 3],
-    /// The T#.
+    /// The T#, entry 0 when there is a table.
     pub image: [u32; 8],
-    /// The S#.
+    /// The S#, entry 0 when there is a table.
     pub sampler: Option<[u32; 4]>,
+    /// Number of T#s.
+    pub image_count: usize,
+    /// Number of S#s.
+    pub sampler_count: usize,
     /// What the columns of the coordinates hold.
     pub columns: Vec<Column>,
-    /// Bytes of the texels.
+    /// Bytes of the texels of all T#s; texels that several entries share count each time. Saturates at `u64::MAX`.
     pub texel_bytes: u64,
     /// Whether there are results of an oracle.
     pub has_expected: bool,
@@ -234,7 +239,12 @@ impl TraceReader {
             grid: record.grid,
             image: record.image,
             sampler: record.sampler,
-            texel_bytes: record.texels.bytes,
+            image_count: record.more_images.len() + 1,
+            sampler_count: usize::from(record.sampler.is_some()) + record.more_samplers.len(),
+            texel_bytes: record
+                .more_images
+                .iter()
+                .fold(record.texels.bytes, |sum, image| sum.saturating_add(image.texels.bytes)),
             has_expected: record.expected.is_some(),
         })
     }
@@ -331,8 +341,11 @@ impl TraceReader {
             (None, None) => None,
             (None, Some(_)) => return Err(fail("a mask of measured channels without results".to_owned())),
         };
+        let texels = self.blob_words(entry, "texels", &record.texels)?;
         let dispatch = Dispatch {
-            texels: self.blob_words(entry, "texels", &record.texels)?,
+            more_images: self.table_images(entry, &record, &texels)?,
+            more_samplers: record.more_samplers,
+            texels,
             coords: Coords { columns, words: self.blob_words(entry, "coordinates", &record.coords)? },
             name: record.name,
             op,
@@ -350,6 +363,49 @@ impl TraceReader {
             problem,
         })?;
         Ok(dispatch)
+    }
+
+    /// The further T#s of a table. A blob that several entries refer to is read once, and what compressed blobs unpack to
+    /// together is limited as one blob is.
+    fn table_images(
+        &self,
+        entry: &Entry,
+        record: &DispatchRecord,
+        first: &Words,
+    ) -> Result<Vec<TableImage>, ContainerError> {
+        if record.more_images.len() >= MAX_TABLE_ENTRIES {
+            let problem = format!("{} T#s, expected at most {MAX_TABLE_ENTRIES}", record.more_images.len() + 1);
+            return Err(self.damaged(&entry.what(), entry.record.offset, problem));
+        }
+        let mut known = HashMap::from([(record.texels, first.clone())]);
+        let mut unpacked = if first.is_mapped() { 0 } else { record.texels.bytes };
+        let mut images = Vec::with_capacity(record.more_images.len());
+        for (at, image) in record.more_images.iter().enumerate() {
+            let texels = match known.get(&image.texels) {
+                Some(texels) => texels.clone(),
+                None => {
+                    let part = format!("texels of T# {}", at + 1);
+                    let read = self.blob_words(entry, &part, &image.texels)?;
+                    if !read.is_mapped() {
+                        unpacked = unpacked.saturating_add(image.texels.bytes);
+                        let limit = self.options.max_unpacked_bytes;
+                        if unpacked > limit {
+                            return Err(ContainerError::TooLarge {
+                                path: self.path.clone(),
+                                record: blob_name(entry, &format!("texels of T# 0 to {}", at + 1)),
+                                offset: entry.record.offset,
+                                bytes: unpacked,
+                                limit,
+                            });
+                        }
+                    }
+                    known.insert(image.texels, read.clone());
+                    read
+                }
+            };
+            images.push(TableImage { words: image.words, texels });
+        }
+        Ok(images)
     }
 
     /// All records with their lengths, each checked against its checksums. The whole file is read.

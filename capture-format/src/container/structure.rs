@@ -63,7 +63,7 @@ impl TryFrom<TraceRecord> for TraceMeta {
 }
 
 /// A reference to a blob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct BlobRef {
     /// Offset of its record.
     pub at: u64,
@@ -83,7 +83,17 @@ impl BlobRef {
     }
 }
 
+/// A further T# of a sample dispatch.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TableImageRecord {
+    pub words: [u32; 8],
+    pub texels: BlobRef,
+}
+
 /// Payload of a sample dispatch.
+///
+/// With `more_images` or `more_samplers` there is a column that chooses among the entries. A reader that does not know tables
+/// does not know that column either, and refuses the dispatch instead of sampling entry 0.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct DispatchRecord {
     pub name: String,
@@ -92,6 +102,10 @@ pub(super) struct DispatchRecord {
     pub image: [u32; 8],
     #[serde(default)]
     pub sampler: Option<[u32; 4]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_images: Vec<TableImageRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_samplers: Vec<[u32; 4]>,
     #[serde(default)]
     pub border_table: Vec<[u32; 4]>,
     #[serde(default)]

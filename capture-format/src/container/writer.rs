@@ -14,7 +14,7 @@ use super::{
     blob,
     compute_record::{ComputeEndRecord, ComputeRecord, OutputRecord},
     layout::{BLOCK, BLOCK_BYTES, FLAG_COMPRESSED, RecordHeader, RecordKind, encode_file_header, encode_trailer},
-    structure::{BlobRef, ComputeName, DispatchRecord, IndexRecord, TraceMeta, TraceRecord},
+    structure::{BlobRef, ComputeName, DispatchRecord, IndexRecord, TableImageRecord, TraceMeta, TraceRecord},
 };
 use crate::{ComputeDispatch, Dispatch, DispatchProblem, Recorded, Recording, Trace};
 
@@ -181,6 +181,10 @@ impl<W: Write> TraceWriter<W> {
             return Err(WriteError::DuplicateName { name: dispatch.name.clone() });
         }
         let texels = self.blob(bytemuck::cast_slice(&dispatch.texels))?;
+        let mut more_images = Vec::with_capacity(dispatch.more_images.len());
+        for image in &dispatch.more_images {
+            more_images.push(TableImageRecord { words: image.words, texels: self.words(&image.texels)? });
+        }
         let coords = self.blob(bytemuck::cast_slice(&dispatch.coords.words))?;
         let (mut expected, mut measured) = (None, None);
         if let Some(results) = &dispatch.expected {
@@ -196,6 +200,8 @@ impl<W: Write> TraceWriter<W> {
             grid: dispatch.grid,
             image: dispatch.image,
             sampler: dispatch.sampler,
+            more_images,
+            more_samplers: dispatch.more_samplers.clone(),
             border_table: dispatch.border_table.clone(),
             dmask: dispatch.dmask,
             columns: dispatch.coords.columns.iter().map(|column| column.name().to_owned()).collect(),

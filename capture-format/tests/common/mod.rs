@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use capture_format::{Column, Coords, Dispatch, Expected, Op, OpKind, Oracle, OracleSource, Trace};
+use capture_format::{Column, Coords, Dispatch, Expected, Op, OpKind, Oracle, OracleSource, TableImage, Trace, Words};
 use proptest::{collection::vec, option, prelude::*, sample::subsequence};
 
 /// The folder of the cases that ship.
@@ -40,8 +40,18 @@ fn text() -> impl Strategy<Value = String> {
 fn dispatch(name: String) -> impl Strategy<Value = Dispatch> {
     let ops: Vec<Op> = Op::all().collect();
     let grid = [1..5u32, 1..4, 1..3];
-    (proptest::sample::select(ops), grid, subsequence(Column::ALL.to_vec(), 1..=4)).prop_flat_map(
-        move |(op, grid, columns)| {
+    let operands: Vec<Column> = Column::ALL.iter().copied().filter(|column| !column.chooses_entry()).collect();
+    // Further entries of the tables; mostly there are none.
+    let more = || prop_oneof![3 => Just(0usize), 1 => 1..4usize];
+    (proptest::sample::select(ops), grid, subsequence(operands, 1..=4), more(), more()).prop_flat_map(
+        move |(op, grid, mut columns, more_images, more_samplers)| {
+            let more_samplers = if op.kind == OpKind::Load { 0 } else { more_samplers };
+            if more_images > 0 {
+                columns.insert(0, Column::Image);
+            }
+            if more_samplers > 0 {
+                columns.push(Column::Sampler);
+            }
             let samples = grid.iter().product::<u32>() as usize;
             let name = name.clone();
             let sampler = any::<[u32; 4]>().prop_map(move |words| (op.kind != OpKind::Load).then_some(words));
@@ -49,35 +59,50 @@ fn dispatch(name: String) -> impl Strategy<Value = Dispatch> {
             let measured = prop_oneof![Just(None), measured];
             let expected = option::of((vec(any::<u32>(), samples * 4), measured));
             // Of few values, so that equal blobs come up.
-            let texels = prop_oneof![vec(any::<u32>(), 0..200), vec(0..2u32, 0..3)];
+            let texels = || prop_oneof![vec(any::<u32>(), 0..200), vec(0..2u32, 0..3)];
+            let image = (any::<[u32; 8]>(), texels());
+            let image = image.prop_map(|(words, texels)| TableImage { words, texels: texels.into() });
             (
                 any::<[u32; 8]>(),
-                sampler,
+                (sampler, vec(image, more_images), vec(any::<[u32; 4]>(), more_samplers)),
                 vec(any::<[u32; 4]>(), 0..3),
                 option::of(1..16u8),
-                texels,
+                texels(),
                 vec(any::<u32>(), samples * columns.len()),
                 expected,
             )
-                .prop_map(move |(image, sampler, border_table, dmask, texels, coords, expected)| {
-                    Dispatch {
-                        name: name.clone(),
-                        op,
-                        grid,
-                        image,
-                        sampler,
-                        border_table,
-                        dmask,
-                        texels: texels.into(),
-                        coords: Coords { columns: columns.clone(), words: coords.into() },
-                        expected: expected.map(|(mut words, measured)| {
-                            for (sample, mask) in measured.iter().flatten().enumerate() {
-                                (0..4).filter(|c| mask & (1 << c) == 0).for_each(|c| words[sample * 4 + c] = 0);
+                .prop_map(
+                    move |(image, (sampler, images, samplers), border_table, dmask, texels, mut coords, expected)| {
+                        for row in coords.chunks_exact_mut(columns.len()) {
+                            for (word, column) in row.iter_mut().zip(&columns) {
+                                match column {
+                                    Column::Image => *word %= images.len() as u32 + 1,
+                                    Column::Sampler => *word %= samplers.len() as u32 + 1,
+                                    _ => {}
+                                }
                             }
-                            Expected { words: words.into(), measured }
-                        }),
-                    }
-                })
+                        }
+                        Dispatch {
+                            name: name.clone(),
+                            op,
+                            grid,
+                            image,
+                            sampler,
+                            more_images: images,
+                            more_samplers: samplers,
+                            border_table,
+                            dmask,
+                            texels: texels.into(),
+                            coords: Coords { columns: columns.clone(), words: coords.into() },
+                            expected: expected.map(|(mut words, measured)| {
+                                for (sample, mask) in measured.iter().flatten().enumerate() {
+                                    (0..4).filter(|c| mask & (1 << c) == 0).for_each(|c| words[sample * 4 + c] = 0);
+                                }
+                                Expected { words: words.into(), measured }
+                            }),
+                        }
+                    },
+                )
         },
     )
 }
@@ -97,7 +122,28 @@ pub fn trace() -> impl Strategy<Value = Trace> {
     )
 }
 
-/// A small trace with all that a dispatch may have.
+/// A dispatch with three T#s, two of which share texels, and two S#s.
+pub fn table_dispatch() -> Dispatch {
+    let first = small_trace().dispatches.swap_remove(0);
+    let image = |words: [u32; 8], texels: Words| TableImage { words, texels };
+    Dispatch {
+        name: "table".to_owned(),
+        grid: [3, 1, 1],
+        more_images: vec![
+            image([1, 0xc1e0_0000, 0x8007_c007, 0x9000_03ac, 0, 0, 0, 0], first.texels.clone()),
+            image([2, 0xc240_0000, 0x8007_c007, 0x9000_03ac, 0, 0, 0, 0], (0..300).collect::<Vec<u32>>().into()),
+        ],
+        more_samplers: vec![[0, 0x00ff_f000, 0, 0]],
+        coords: Coords {
+            columns: vec![Column::Image, Column::U, Column::V, Column::Sampler],
+            words: vec![2, 0x3f00_0000, 0, 1, 0, 0x3e80_0000, 0x3f80_0000, 0, 1, 0, 0, 1].into(),
+        },
+        expected: None,
+        ..first
+    }
+}
+
+/// A small trace with all that a dispatch without tables may have.
 pub fn small_trace() -> Trace {
     let first = Dispatch {
         name: "first".to_owned(),
@@ -105,6 +151,8 @@ pub fn small_trace() -> Trace {
         grid: [2, 1, 1],
         image: [0, 0xc240_0000, 0x8007_c007, 0x9000_03ac, 0, 0, 0, 0],
         sampler: Some([0x92, 0x00ff_f000, 0x0050_0000, 0xc000_0000]),
+        more_images: Vec::new(),
+        more_samplers: Vec::new(),
         border_table: vec![[0, 0x3f80_0000, 0x3f00_0000, 1]],
         dmask: Some(1),
         texels: vec![0x780f_01e0, 0, 0x780f_01e0].into(),
@@ -118,6 +166,8 @@ pub fn small_trace() -> Trace {
         name: "second".to_owned(),
         op: Op::LOAD,
         sampler: None,
+        more_images: Vec::new(),
+        more_samplers: Vec::new(),
         border_table: Vec::new(),
         dmask: None,
         coords: Coords { columns: vec![Column::X, Column::Offset], words: vec![0, 1, 0x3f80_0000, 0x0012_3456].into() },

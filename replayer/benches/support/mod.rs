@@ -74,6 +74,8 @@ pub fn dispatch(work: Work, side: u32) -> Dispatch {
         grid: [side, side, 1],
         image,
         sampler: Some(sampler),
+        more_images: Vec::new(),
+        more_samplers: Vec::new(),
         border_table: Vec::new(),
         dmask: None,
         texels: words.into(),

@@ -9,13 +9,13 @@ use super::{Against, Backend, Item, Pictures, Settings, judge_compute};
 use crate::{
     compare::{Comparison, Operands, Options, compare},
     execute::{ExecuteError, Executor},
-    explain::{Limits, PathModel, Subject, detail, explain, render_sample},
-    materialise::materialise,
+    explain::{Group, Limits, PathModel, Subject, detail, explain, render_sample},
     path::{Failure, Path},
     refusal::Refusal,
     report::picture::{self, PictureSet},
     results::{Cause, DispatchResult, ExplainedSample, Outcome, Status},
     rules::Profile,
+    table::Parts,
 };
 
 /// A verdict with the pictures that were asked for.
@@ -242,9 +242,13 @@ fn explain_result(result: &mut DispatchResult, subject: &Subject<'_>, for_page: 
     };
     let PathModel::Rules(rules) = subject.path else { return };
     let rules = subject.oracle.unwrap_or(rules);
-    let state = materialise(subject.dispatch, &rules).ok();
+    let parts = Parts::new(subject.dispatch).ok();
+    let label = |group: &Group, sample: usize| {
+        let state = parts.as_ref().and_then(|parts| parts.state_of(&rules, sample).ok());
+        group.rule.label(state.as_ref())
+    };
     for group in &explanation.groups {
-        let (rule, label) = (group.rule.name(), group.rule.label(state.as_ref()));
+        let (rule, label) = (group.rule.name(), label(group, group.first));
         let label = if label == rule { String::new() } else { label };
         result.causes.push(Cause { rule, samples: group.samples as u64, label });
     }
@@ -256,7 +260,7 @@ fn explain_result(result: &mut DispatchResult, subject: &Subject<'_>, for_page: 
         let worst = result.worst.iter().take(TOLD_IN_FULL).filter_map(|difference| {
             let sample = usize::try_from(difference.index).ok()?;
             let group = explanation.group_of(sample);
-            let cause = group.map_or("nan-payload".to_owned(), |group| group.rule.label(state.as_ref()));
+            let cause = group.map_or("nan-payload".to_owned(), |group| label(group, sample));
             let text = detail(subject, group, sample).map_or_else(|error| error.to_string(), |d| render_sample(&d));
             Some(ExplainedSample { position: difference.position, cause, text })
         });

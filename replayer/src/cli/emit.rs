@@ -19,15 +19,15 @@ use super::{
     exit::{Exit, Failure, OrExit as _},
 };
 use crate::{
-    emulated::{self, ModuleKey, Slot},
+    emulated::{self, ModuleKey, Slot, specialization::ROW_WORDS},
     execute::{
         Module,
-        vulkan::{Statistic, VulkanOptions, compile_statistics},
+        vulkan::{BoundTexels, Statistic, VulkanOptions, compile_statistics},
     },
-    materialise::materialise,
     native,
     path::Path,
     rules::Profile,
+    table::Parts,
 };
 
 /// Emit the SPIR-V module that the emulated path runs for a dispatch
@@ -83,37 +83,37 @@ pub(super) fn run(arguments: &EmitArguments, context: &mut Context<'_>) -> Resul
     };
     if arguments.path == Path::Native {
         let (module, sampled) = native::module_of(&dispatch).map_err(|failure| refused(&failure)).or_input()?;
+        let texels = if sampled { BoundTexels::Sampled } else { BoundTexels::Image };
         return write(
             arguments,
             context,
             &source,
             &dispatch,
-            &Emitted { module, specialization: Vec::new(), sampled, by: "native path".to_owned() },
+            &Emitted { module, specialization: Vec::new(), texels, by: "native path".to_owned() },
         );
     }
-    let state = match materialise(&dispatch, &profile.rules) {
-        Ok(state) => state,
-        Err(refusal) => {
-            return Err(refused(&refusal)).or_input();
+    let parts = Parts::new(&dispatch).map_err(|refusal| refused(&refusal)).or_input()?;
+    let states = parts.states(&profile.rules).map_err(|refusal| refused(&refusal)).or_input()?;
+    let key = ModuleKey::of_parts(&parts, &states, profile.rules);
+    let key = key.ok_or_else(|| anyhow::anyhow!("{}: no module serves all states", dispatch.name))?;
+    let module = emulated::module(&key)?;
+    let mut by = format!("profile {}", profile.name);
+    let (specialization, texels) = match states.as_slice() {
+        [state] if !key.table => (emulated::specialize(state), BoundTexels::Image),
+        _ => {
+            by += &format!(", table form with {} states in rows of {ROW_WORDS} words", states.len());
+            (Vec::new(), BoundTexels::Buffers)
         }
     };
-    let module = emulated::module(&ModuleKey::of(&state, profile.rules))?;
-    let specialization = emulated::specialize(&state);
-    write(
-        arguments,
-        context,
-        &source,
-        &dispatch,
-        &Emitted { module, specialization, sampled: false, by: format!("profile {}", profile.name) },
-    )
+    write(arguments, context, &source, &dispatch, &Emitted { module, specialization, texels, by })
 }
 
 /// A module with what it runs with.
 struct Emitted {
     module: Arc<Module>,
     specialization: Vec<(u32, u32)>,
-    /// Whether its image comes with a sampler.
-    sampled: bool,
+    /// What it reads texels from.
+    texels: BoundTexels,
     /// By what rules it samples.
     by: String,
 }
@@ -125,11 +125,11 @@ fn write(
     dispatch: &Dispatch,
     emitted: &Emitted,
 ) -> Result<Exit, Failure> {
-    let Emitted { module, specialization, sampled, .. } = emitted;
+    let Emitted { module, specialization, texels, .. } = emitted;
     if arguments.statistics {
         let selection = device_selection(arguments.device.as_deref());
         let options = VulkanOptions::default();
-        let statistics = compile_statistics(&selection, &options, module, emulated::ENTRY, specialization, *sampled)?;
+        let statistics = compile_statistics(&selection, &options, module, emulated::ENTRY, specialization, *texels)?;
         for Statistic { name, value } in statistics {
             writeln!(context.out, "{value:>12}  {name}")?;
         }

@@ -23,11 +23,11 @@ use crate::{
     coverage::{self, Coverage},
     execute::{ExecuteError, Executor},
     explain::{Explanation, Limits, PathModel, Subject, detail, explain_all, render_sample, render_text},
-    materialise::materialise,
     path, recorded,
     reduce::{ReduceError, reduce},
     rules::{Profile, Rules},
     source::SourceCache,
+    table::Parts,
 };
 
 /// Say why samples differ: which rule, which descriptor bits, how many samples
@@ -307,6 +307,8 @@ fn rules_beside(
         grid: [1, 1, 1],
         image,
         sampler: Some(sampler),
+        more_images: Vec::new(),
+        more_samplers: Vec::new(),
         border_table: Vec::new(),
         dmask: None,
         texels,
@@ -370,8 +372,9 @@ pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -
         text = serde_json::to_string_pretty(&serde_json::json!({ "schema": 1, "dispatches": all }))? + "\n";
     } else {
         for (both, explanation) in compared.iter().zip(&explanations) {
-            let state = materialise(&both.dispatch, &both.oracle.unwrap_or(both.profile.rules)).ok();
-            text += &render_text(&both.dispatch.name, explanation, state.as_ref());
+            let (parts, rules) = (Parts::new(&both.dispatch).ok(), both.oracle.unwrap_or(both.profile.rules));
+            let state_of = |sample| parts.as_ref()?.state_of(&rules, sample).ok();
+            text += &render_text(&both.dispatch.name, explanation, &state_of);
         }
     }
     if let (Some([x, y, z]), [subject], [explanation]) = (arguments.sample, &subjects[..], &explanations[..]) {

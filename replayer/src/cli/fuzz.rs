@@ -209,7 +209,7 @@ pub(super) fn run(arguments: &FuzzArguments, context: &mut Context<'_>) -> Resul
         writeln!(context.out, "{failure}")?;
     }
     if let Some(explanation) = &difference.explanation {
-        write!(context.out, "{}", render_text("the dispatch", explanation, None))?;
+        write!(context.out, "{}", render_text("the dispatch", explanation, &|_| None))?;
     }
     if let Err(reason) = &difference.reduction {
         writeln!(context.out, "not reduced: {reason}")?;

@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{
     batch::{Plan, Settings},
-    materialise::materialise,
     recorded,
     rules::Profile,
     source::SourceCache,
+    table::Parts,
 };
 
 /// Prints what each dispatch of a plan lacks. Nothing is run.
@@ -59,7 +59,7 @@ fn sample_lacks(dispatch: &Dispatch, profile: &str) -> Vec<String> {
     match Profile::by_name(profile) {
         None => lacks.push(format!("a known profile: {profile:?}")),
         Some(profile) => {
-            if let Err(refusal) = materialise(dispatch, &profile.rules) {
+            if let Err(refusal) = Parts::new(dispatch).and_then(|parts| parts.states(&profile.rules)) {
                 lacks.push(format!("refused: {refusal}"));
             }
         }

@@ -13,6 +13,8 @@ pub enum FormatClass {
     Fixed,
     /// UINT, SINT and 32_UINT.
     Integer,
+    /// [`Self::Float`] and [`Self::Fixed`] in one table of images, told apart by a word of the state.
+    FloatOrFixed,
 }
 
 impl FormatClass {
@@ -33,6 +35,17 @@ impl FormatClass {
             Self::Float => "float",
             Self::Fixed => "fixed",
             Self::Integer => "integer",
+            Self::FloatOrFixed => "float_or_fixed",
+        }
+    }
+
+    /// The class of a table that holds images of two classes; `None` when one of them is integers and the other not.
+    #[must_use]
+    pub fn with(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (a, b) if a == b => Some(a),
+            (Self::Integer, _) | (_, Self::Integer) => None,
+            _ => Some(Self::FloatOrFixed),
         }
     }
 }

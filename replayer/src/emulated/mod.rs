@@ -4,6 +4,11 @@
 //! and T# reaches it as specialization constants ([`specialization`]). Bindings of set 0: 0 the image, 1 the operands (one
 //! row a sample, in the order of [`crate::state::State::operands`]), 2 the results (four words a sample). Push constants:
 //! number of samples, workgroups in a row, grid width, grid height.
+//!
+//! Where samples choose among several descriptors, the table form of the module takes no image and no constants. Binding 0 is
+//! then a buffer with the texels of all images in use, binding 3 one with a row for each state in use
+//! ([`specialization::state_row`]), and the last word in a sample's row of operands is the number of its state. It needs no
+//! feature of the device, neither arrays of images nor an index that differs between invocations.
 
 pub mod code;
 pub mod decode;
@@ -11,6 +16,7 @@ pub(crate) mod module;
 mod sampling;
 pub mod section;
 pub mod specialization;
+mod table;
 
 use std::{
     collections::HashMap,
@@ -26,7 +32,10 @@ use crate::{
     refusal::Refusal,
     rules::Rules,
     state::{State, View},
+    table::Parts,
 };
+
+use self::table::Table;
 
 pub use decode::FormatClass;
 pub use specialization::{Slot, specialize};
@@ -40,6 +49,8 @@ pub struct ModuleKey {
     pub view: View,
     /// The format's class.
     pub class: FormatClass,
+    /// Whether it is the form for tables of descriptors.
+    pub table: bool,
     /// The hardware's rules.
     pub rules: Rules,
 }
@@ -48,7 +59,20 @@ impl ModuleKey {
     /// The key of the module that serves a state.
     #[must_use]
     pub fn of(state: &State, rules: Rules) -> Self {
-        Self { op: state.op, view: state.view, class: FormatClass::of(state.format), rules }
+        Self { op: state.op, view: state.view, class: FormatClass::of(state.format), table: false, rules }
+    }
+
+    /// The key of the module that serves the states of a dispatch: [`Self::of`] one, or the table form. `None` without
+    /// states, and for states that no dispatch has together ([`Parts::states`]).
+    #[must_use]
+    pub fn of_parts(parts: &Parts<'_>, states: &[State], rules: Rules) -> Option<Self> {
+        let key = Self::of(states.first()?, rules);
+        if !parts.whole().is_table() {
+            return Some(key);
+        }
+        let same_view = states.iter().all(|state| state.view == key.view);
+        let class = states.iter().map(|state| FormatClass::of(state.format)).try_fold(key.class, FormatClass::with);
+        Some(Self { class: class.filter(|_| same_view)?, table: true, ..key })
     }
 }
 
@@ -88,22 +112,64 @@ pub fn run(
     texels: &[u32],
     coords: &Coords,
 ) -> Result<Vec<u32>, Failure> {
-    let samples = coords.rows();
-    let results =
-        with_job(
-            rules,
-            state,
-            texels,
-            coords,
-            |job| {
-                if samples == 0 { Ok(vec![Vec::new()]) } else { executor.run(job) }
-            },
-        )??;
+    with_job(rules, state, texels, coords, |job| run_job(executor, job, coords.rows()))?
+}
+
+/// As [`run`], for a dispatch with tables of descriptors or without.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_parts(
+    executor: &mut dyn Executor,
+    rules: Rules,
+    parts: &Parts<'_>,
+    states: &[State],
+) -> Result<Vec<u32>, Failure> {
+    with_parts_job(rules, parts, states, |job| run_job(executor, job, parts.whole().coords.rows()))?
+}
+
+fn run_job(executor: &mut dyn Executor, job: &Job<'_>, samples: usize) -> Result<Vec<u32>, Failure> {
+    let results = if samples == 0 { vec![Vec::new()] } else { executor.run(job)? };
     results
         .into_iter()
         .next()
         .filter(|words| words.len() == samples * 4)
         .ok_or_else(|| ExecuteError::Driver("the executor returned no results".to_owned()).into())
+}
+
+/// As [`with_job`], for a dispatch with tables of descriptors or without.
+///
+/// # Errors
+/// As [`with_job`], and texels of all images that are more than 2^29 together.
+pub fn with_parts_job<T>(
+    rules: Rules,
+    parts: &Parts<'_>,
+    states: &[State],
+    f: impl FnOnce(&Job<'_>) -> T,
+) -> Result<T, Failure> {
+    let whole = parts.whole();
+    if let ([state], false) = (states, whole.is_table()) {
+        return with_job(rules, state, &whole.texels, &whole.coords, f);
+    }
+    let key = ModuleKey::of_parts(parts, states, rules)
+        .ok_or_else(|| ExecuteError::InvalidJob("states that do not belong to the dispatch".to_owned()))?;
+    let module = module(&key)?;
+    let table = Table::new(&rules, parts, states)?;
+    let samples = whole.coords.rows();
+    let (count, groups, row) = counts(samples)?;
+    Ok(f(&Job {
+        module: &module,
+        entry: ENTRY,
+        specialization: &[],
+        bindings: &[
+            Binding { set: 0, binding: 0, element: 0, resource: Resource::Input(&table.texels) },
+            Binding { set: 0, binding: 1, element: 0, resource: Resource::Input(&table.operands) },
+            Binding { set: 0, binding: 2, element: 0, resource: Resource::Output(samples * 4) },
+            Binding { set: 0, binding: 3, element: 0, resource: Resource::Input(&table.states) },
+        ],
+        push_constants: &[count, row, whole.grid[0], whole.grid[1]],
+        groups: [row, groups.div_ceil(row.max(1)), 1],
+    }))
 }
 
 /// Calls `f` with the job that runs a dispatch; its only output is the results, four words a sample.
@@ -126,13 +192,7 @@ pub fn with_job<T>(
     let module = module(&ModuleKey::of(state, rules))?;
     let operands = in_module_order(state, coords);
     let samples = coords.rows();
-    let count = u32::try_from(samples).map_err(|_| Refusal {
-        field: "grid".to_owned(),
-        bits: None,
-        value: format!("{samples} samples"),
-        reason: "a dispatch has at most 2^32 - 1 samples".to_owned(),
-    })?;
-    let (groups, row) = workgroups(count);
+    let (count, groups, row) = counts(samples)?;
     Ok(f(&Job {
         module: &module,
         entry: ENTRY,
@@ -145,6 +205,18 @@ pub fn with_job<T>(
         push_constants: &[count, row, state.grid[0], state.grid[1]],
         groups: [row, groups.div_ceil(row.max(1)), 1],
     }))
+}
+
+/// A number of samples as the module takes it, and its [`workgroups`].
+fn counts(samples: usize) -> Result<(u32, u32, u32), Refusal> {
+    let count = u32::try_from(samples).map_err(|_| Refusal {
+        field: "grid".to_owned(),
+        bits: None,
+        value: format!("{samples} samples"),
+        reason: "a dispatch has at most 2^32 - 1 samples".to_owned(),
+    })?;
+    let (groups, row) = workgroups(count);
+    Ok((count, groups, row))
 }
 
 /// Workgroups for so many samples, and how many of them are in a row.
@@ -176,7 +248,7 @@ pub fn image<'a>(state: &State, texels: &'a [u32]) -> Image<'a> {
 }
 
 /// The coordinates with their columns in the order in which modules take them.
-fn in_module_order<'a>(state: &State, coords: &'a Coords) -> std::borrow::Cow<'a, [u32]> {
+pub(crate) fn in_module_order<'a>(state: &State, coords: &'a Coords) -> std::borrow::Cow<'a, [u32]> {
     let order = State::operands(state.op, state.view);
     if order == coords.columns {
         return coords.words.as_slice().into();

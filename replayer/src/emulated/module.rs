@@ -9,9 +9,9 @@ use rspirv::{
 use super::{
     ENTRY, ModuleKey, WORKGROUP,
     code::{Code, U, Value},
-    sampling::{Emitter, Inputs, Variables, condition},
+    sampling::{Emitter, Inputs, TableTexels, Texels, Variables, condition},
     section::{Stage, listing},
-    specialization::Slot,
+    specialization::{ROW_WORDS, RowWord, Slot},
 };
 use crate::{
     rules::{CoordinateProduct, QuadDerivatives, ResultRounding, RuleId},
@@ -30,27 +30,17 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     {
         code.enable_f64();
     }
-    code.raw().capability(spirv::Capability::ImageQuery);
-    let dim = match key.view {
-        View::D1 | View::D1Array => {
-            code.raw().capability(spirv::Capability::Sampled1D);
-            spirv::Dim::Dim1D
-        }
-        View::D2 | View::D2Array | View::Cube => spirv::Dim::Dim2D,
-        View::D3 => spirv::Dim::Dim3D,
-    };
-    let slots: Vec<U> = Slot::ALL.iter().map(|&slot| code.specialization(slot as u32, 0, slot.name())).collect();
-
     let uint = U::type_id(&code);
-    let image_type = {
-        let arrayed = u32::from(key.view.is_layered());
-        code.raw().type_image(uint, dim, 0, arrayed, 0, 1, spirv::ImageFormat::Unknown, None)
-    };
-    let image = resource(&mut code, image_type, StorageClass::UniformConstant, 0, "image");
+    let bound = if key.table { None } else { Some(Specialized::declare(&mut code, key.view)) };
     let word4 = code.raw().type_vector(uint, 4);
-    let (operands, operands_block) = buffer(&mut code, uint, 4, 1, "operands", Decoration::NonWritable);
+    let words = block(&mut code, uint, 4, Decoration::NonWritable);
+    let input = |code: &mut Code, binding, name| resource(code, words, StorageClass::StorageBuffer, binding, name);
+    let operands = input(&mut code, 1, "operands");
     let (results, _) = buffer(&mut code, word4, 16, 2, "results", Decoration::NonReadable);
-    let _ = operands_block;
+    let bound = match bound {
+        Some(specialized) => Bound::Image(specialized),
+        None => Bound::Table { texels: input(&mut code, 0, "texels"), states: input(&mut code, 3, "states") },
+    };
     let push = push_constants(&mut code);
     let group = builtin(&mut code, 3, spirv::BuiltIn::WorkgroupId, "workgroup");
     let local = builtin(&mut code, 1, spirv::BuiltIn::LocalInvocationIndex, "lane");
@@ -83,14 +73,14 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     let in_grid = code.u_lt(index, samples);
     code.if_then(in_grid, |code| {
         let inputs = read_operands(code, key, operands, push, index);
-        let loaded = code.instruction(SpirvOp::Load, image_type, vec![Operand::IdRef(image)]);
+        let (slots, texels) = bound.state(code, key, operands, index);
         let mut emitter = Emitter {
             code,
             rules,
             view: key.view,
             class: key.class,
             slots: &slots,
-            image: loaded,
+            texels,
             gathers: key.op.kind == OpKind::Gather4,
             variables,
         };
@@ -112,6 +102,83 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     code.finish()
 }
 
+/// How the state and the texels reach a module.
+enum Bound {
+    /// As specialization constants and an image.
+    Image(Specialized),
+    /// As buffers: the texels of all images, and a row a state.
+    Table { texels: Word, states: Word },
+}
+
+/// The specialization constants and the image of a module.
+struct Specialized {
+    slots: Vec<U>,
+    image_type: Word,
+    image: Word,
+}
+
+impl Specialized {
+    fn declare(code: &mut Code, view: View) -> Self {
+        code.raw().capability(spirv::Capability::ImageQuery);
+        let dim = match view {
+            View::D1 | View::D1Array => {
+                code.raw().capability(spirv::Capability::Sampled1D);
+                spirv::Dim::Dim1D
+            }
+            View::D2 | View::D2Array | View::Cube => spirv::Dim::Dim2D,
+            View::D3 => spirv::Dim::Dim3D,
+        };
+        let slots = Slot::ALL.iter().map(|&slot| code.specialization(slot as u32, 0, slot.name())).collect();
+        let uint = U::type_id(code);
+        let arrayed = u32::from(view.is_layered());
+        let image_type = code.raw().type_image(uint, dim, 0, arrayed, 0, 1, spirv::ImageFormat::Unknown, None);
+        let image = resource(code, image_type, StorageClass::UniformConstant, 0, "image");
+        Self { slots, image_type, image }
+    }
+}
+
+impl Bound {
+    /// The words of the state of a sample, and its texels. Of a table, the last word in the sample's row of operands says
+    /// which state it is.
+    fn state(&self, code: &mut Code, key: &ModuleKey, operands: Word, index: U) -> (Vec<U>, Texels) {
+        let (texels, states) = match self {
+            Self::Image(Specialized { slots, image_type, image }) => {
+                let loaded = code.instruction(SpirvOp::Load, *image_type, vec![Operand::IdRef(*image)]);
+                return (slots.clone(), Texels::Image(loaded));
+            }
+            Self::Table { texels, states } => (*texels, *states),
+        };
+        let uint = U::type_id(code);
+        let stride = row_words(key);
+        let (last, stride) = (code.u(stride - 1), code.u(stride));
+        let at = code.u_mul(index, stride);
+        let at = code.u_add(at, last);
+        let pointer = element(code, operands, uint, at);
+        let number: U = code.load(pointer);
+        code.name(number.id(), "state");
+        let words = code.u(ROW_WORDS as u32);
+        let row = code.u_mul(number, words);
+        let mut word = |place: u32, name: &str| -> U {
+            let place = code.u(place);
+            let at = code.u_add(row, place);
+            let pointer = element(code, states, uint, at);
+            let word: U = code.load(pointer);
+            code.name(word.id(), name);
+            word
+        };
+        let slots = Slot::ALL.iter().map(|&slot| word(slot as u32, slot.name())).collect();
+        let mut word = |which: RowWord| word(which.place(), which.name());
+        let size = [RowWord::Width, RowWord::Height, RowWord::Depth].map(&mut word);
+        let fixed = word(RowWord::Fixed);
+        (slots, Texels::Table(TableTexels { texels, states, row, size, fixed }))
+    }
+}
+
+/// Words in a row of operands.
+fn row_words(key: &ModuleKey) -> u32 {
+    State::operands(key.op, key.view).len() as u32 + u32::from(key.table)
+}
+
 pub(crate) fn resource(code: &mut Code, ty: Word, class: StorageClass, binding: u32, name: &str) -> Word {
     let builder = code.raw();
     let pointer = builder.type_pointer(None, class, ty);
@@ -131,6 +198,12 @@ pub(crate) fn buffer(
     name: &str,
     access: Decoration,
 ) -> (Word, Word) {
+    let block = block(code, element, stride, access);
+    (resource(code, block, StorageClass::StorageBuffer, binding, name), block)
+}
+
+/// The type of a block that is one runtime array. Once for each element: types are not repeated, their decorations would be.
+fn block(code: &mut Code, element: Word, stride: u32, access: Decoration) -> Word {
     let builder = code.raw();
     let array = builder.type_runtime_array(element);
     builder.decorate(array, Decoration::ArrayStride, [Operand::LiteralBit32(stride)]);
@@ -138,7 +211,7 @@ pub(crate) fn buffer(
     builder.decorate(block, Decoration::Block, []);
     builder.member_decorate(block, 0, Decoration::Offset, [Operand::LiteralBit32(0)]);
     builder.member_decorate(block, 0, access, []);
-    (resource(code, block, StorageClass::StorageBuffer, binding, name), block)
+    block
 }
 
 pub(crate) fn push_constants(code: &mut Code) -> Word {
@@ -190,7 +263,7 @@ pub(crate) fn element(code: &mut Code, buffer: Word, ty: Word, index: U) -> Word
 
 fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, push: Word, index: U) -> Inputs {
     let columns = State::operands(key.op, key.view);
-    let stride = code.u(columns.len() as u32);
+    let stride = code.u(row_words(key));
     let row = code.u_mul(index, stride);
     let uint = U::type_id(code);
     let mut inputs = Inputs::default();
@@ -212,8 +285,8 @@ fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, push: Word, i
             Column::Offset => inputs.offset = Some(value),
             Column::Dudx | Column::Dvdx | Column::Dwdx => along[0].push(value),
             Column::Dudy | Column::Dvdy | Column::Dwdy => along[1].push(value),
-            // Directions are turned into s, t, face before a module sees them.
-            Column::Rx | Column::Ry | Column::Rz => {}
+            // Directions are turned into s, t, face before a module sees them, and entries of tables into the state's number.
+            Column::Rx | Column::Ry | Column::Rz | Column::Image | Column::Sampler => {}
         }
     }
     inputs.derivatives = match key.op.lod {
@@ -246,8 +319,7 @@ fn quad_derivatives(code: &mut Code, key: &ModuleKey, operands: Word, push: Word
     let right = code.u_add(left, one);
     let bottom = code.u_add(top, width);
     let axes = key.view.axes();
-    let columns = State::operands(key.op, key.view);
-    let stride = code.u(columns.len() as u32);
+    let stride = code.u(row_words(key));
     let uint = U::type_id(code);
     let mut difference = |from: U, to: U| {
         let rows = [from, to].map(|row| code.u_mul(row, stride));

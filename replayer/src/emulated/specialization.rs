@@ -1,5 +1,6 @@
 //! The words by which a [`State`] reaches a module: its specialization constants.
 
+use super::decode::FormatClass;
 use crate::state::{Filter, MipMode, Reduction, Select, SliceFilter, State};
 
 macro_rules! slots {
@@ -144,6 +145,72 @@ impl Slot {
             Self::BorderW => state.border[3],
         }
     }
+}
+
+macro_rules! row_words {
+    ($($(#[$doc:meta])* $word:ident = $name:literal,)*) => {
+        /// A word that stands behind the [`Slot`]s in the row of a state; only tables of descriptors have such rows.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum RowWord { $($(#[$doc])* $word,)* }
+
+        impl RowWord {
+            const COUNT: usize = [$(Self::$word),*].len();
+
+            /// Its name in disassemblies.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$word => $name,)* }
+            }
+
+            /// Its place in the row.
+            #[must_use]
+            pub fn place(self) -> u32 {
+                (Slot::ALL.len() + self as usize) as u32
+            }
+        }
+    };
+}
+
+row_words! {
+    /// Whether the format is a fixed-point one: 0 float, 1 fixed. Without meaning for integers.
+    Fixed = "fixed",
+    /// Texels of level 0 in x.
+    Width = "width",
+    /// Texels of level 0 in y.
+    Height = "height",
+    /// Slices of level 0.
+    Depth = "depth",
+    /// Where level 0 starts among the texels of all images. A word for each further level follows.
+    Start = "level_start",
+}
+
+/// The most levels that an image has.
+pub const MOST_LEVELS: usize = 16;
+
+/// Words in the row of a state.
+pub const ROW_WORDS: usize = Slot::ALL.len() + RowWord::COUNT - 1 + MOST_LEVELS;
+
+/// The row of a state in a table: the values of its [`Slot`]s, then its [`RowWord`]s. `start` is where the image's texels
+/// begin among the texels of all images; `start` and its texels together are below 2^32.
+#[must_use]
+pub fn state_row(state: &State, start: u32) -> [u32; ROW_WORDS] {
+    let mut row = [0; ROW_WORDS];
+    for (word, slot) in row.iter_mut().zip(Slot::ALL) {
+        *word = slot.value(state);
+    }
+    let mut put = |word: RowWord, value: u32| row[word.place() as usize] = value;
+    put(RowWord::Fixed, u32::from(FormatClass::of(state.format) == FormatClass::Fixed));
+    for (word, size) in [RowWord::Width, RowWord::Height, RowWord::Depth].into_iter().zip(state.extent.size) {
+        put(word, size);
+    }
+    let mut at = start;
+    for level in 0..state.extent.levels {
+        if let Some(word) = row.get_mut(RowWord::Start.place() as usize + level as usize) {
+            *word = at;
+        }
+        at = at.wrapping_add(state.extent.level_texels(level) as u32);
+    }
+    row
 }
 
 /// The specialization of a module for a state: `SpecId` and value of every constant.

@@ -33,7 +33,7 @@ pub use self::{
     agree::{Target, is_nan, same_word, ulp_distance},
     cause::{Alternative, Assignment, Cause, Change, Explanation, Group},
     label::{DescriptorField, fields, label},
-    sample::{Evaluation, SampleDetail, Way, detail, evaluate_sample},
+    sample::{Evaluation, SampleDetail, UsedDescriptors, Way, detail, evaluate_sample},
     search::Limits,
     text::{render_sample, render_text, texel_position},
 };
@@ -78,8 +78,8 @@ pub struct Subject<'a> {
 /// When the rules refuse the dispatch.
 pub fn rules_that_matter(dispatch: &Dispatch, rules: &Rules) -> Result<Vec<RuleId>, Refusal> {
     let models = Models::new(dispatch);
-    let state = models.state(rules)?;
-    Ok(RuleId::ALL.iter().copied().filter(|&rule| models.depends_on(rules, &state, rule)).collect())
+    let states = models.states(rules)?;
+    Ok(RuleId::ALL.iter().copied().filter(|&rule| models.depends_on(rules, &states, rule)).collect())
 }
 
 /// Why there is no explanation.

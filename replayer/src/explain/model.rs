@@ -8,24 +8,44 @@ use std::{
     },
 };
 
-use capture_format::{Column, Dispatch, LodSource, TexelFormat};
+use capture_format::{Column, Dispatch, Entries, ImageDescriptor, LodSource, TexelFormat};
 use rayon::prelude::*;
 
 use super::{agree::Target, bits::Bits};
 use crate::{
-    materialise::materialise,
-    reference::Sampler,
     refusal::Refusal,
     rules::{RuleChange, RuleId, Rules, TruncCoord},
     state::{Address, Filter, Reduction, SliceFilter, State, View},
+    table::{self, PartSamplers, Parts},
 };
+
+/// The states of a dispatch under some rules: one for each pair of descriptors in use, one in all without tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct States(Vec<State>);
+
+impl States {
+    /// The states, by pair.
+    pub(crate) fn all(&self) -> &[State] {
+        &self.0
+    }
+
+    /// The largest number of probes that an anisotropic sample takes.
+    pub(crate) fn most_probes(&self) -> usize {
+        self.0.iter().filter_map(|state| state.anisotropy).map(|a| 1 << a.log2_ratio).max().unwrap_or(1)
+    }
+}
+
+/// States that are kept: a table may have many for each of many rules, and makes those beyond again.
+const KEPT_STATES: usize = 1 << 16;
 
 /// A dispatch with the states that it has under the rules asked for so far.
 pub(crate) struct Models<'a> {
     dispatch: &'a Dispatch,
+    /// The dispatch by its descriptors; the refusal of a split is that of every choice of rules.
+    parts: Result<Parts<'a>, Refusal>,
     /// Looked for when it is first asked for: one sample is described without a look at all others.
     special: OnceLock<Special>,
-    states: Mutex<HashMap<Rules, Result<Arc<State>, Refusal>>>,
+    states: Mutex<HashMap<Rules, Result<Arc<States>, Refusal>>>,
     stop: Option<&'a AtomicBool>,
 }
 
@@ -38,7 +58,8 @@ struct Special {
 
 impl<'a> Models<'a> {
     pub(crate) fn new(dispatch: &'a Dispatch) -> Self {
-        Self { dispatch, special: OnceLock::new(), states: Mutex::default(), stop: None }
+        let parts = Parts::new(dispatch);
+        Self { dispatch, parts, special: OnceLock::new(), states: Mutex::default(), stop: None }
     }
 
     /// As [`Self::new`]; once `stop` is set, [`Self::agreeing`] finds nothing and is done at once.
@@ -56,22 +77,51 @@ impl<'a> Models<'a> {
 
     /// Whether results are integers.
     pub(crate) fn integer(&self) -> bool {
-        integer_results(self.dispatch)
+        table::integer_results(self.dispatch)
     }
 
-    /// The dispatch's state under some rules.
-    pub(crate) fn state(&self, rules: &Rules) -> Result<Arc<State>, Refusal> {
+    fn parts(&self) -> Result<&Parts<'a>, Refusal> {
+        self.parts.as_ref().map_err(Clone::clone)
+    }
+
+    /// The dispatch's states under some rules.
+    pub(crate) fn states(&self, rules: &Rules) -> Result<Arc<States>, Refusal> {
         let lock = || self.states.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(rules) {
             return known.clone();
         }
-        let state = materialise(self.dispatch, rules).map(Arc::new);
-        lock().insert(*rules, state.clone());
-        state
+        let parts = self.parts()?;
+        let states = parts.states(rules).map(|states| Arc::new(States(states)));
+        let mut kept = lock();
+        if kept.len().saturating_mul(parts.parts().len()) < KEPT_STATES.max(parts.parts().len() * 8) {
+            kept.insert(*rules, states.clone());
+        }
+        states
     }
 
-    /// Whether some result can depend on a rule, given the other rules and the state under them all.
-    pub(crate) fn depends_on(&self, rules: &Rules, state: &State, rule: RuleId) -> bool {
+    /// Of a sample: the state under some rules, the reference for it, and the sample's number there.
+    pub(crate) fn at<T>(
+        &self,
+        rules: &Rules,
+        sample: usize,
+        tell: impl FnOnce(&State, &crate::reference::Sampler<'_>, usize) -> T,
+    ) -> Result<T, Refusal> {
+        let parts = self.parts()?;
+        let state = parts.state_of(rules, sample)?;
+        let Some((number, place)) = parts.place(sample) else {
+            return Err(table::no_sample(self.dispatch, sample));
+        };
+        let dispatch = parts.parts()[number].dispatch();
+        let sampler = crate::reference::Sampler::new(*rules, &state, &dispatch.texels, &dispatch.coords)?;
+        Ok(tell(&state, &sampler, place))
+    }
+
+    /// Whether some result can depend on a rule, given the other rules and the states under them all.
+    pub(crate) fn depends_on(&self, rules: &Rules, states: &States, rule: RuleId) -> bool {
+        states.all().iter().any(|state| self.state_depends_on(rules, state, rule))
+    }
+
+    fn state_depends_on(&self, rules: &Rules, state: &State, rule: RuleId) -> bool {
         let in_force = || state.rules_in_force().contains(&rule);
         match rule {
             RuleId::PointRounding | RuleId::WeightRounding | RuleId::LayerRounding
@@ -115,12 +165,12 @@ impl<'a> Models<'a> {
 
     /// The single changes of rules on which a result can depend, with the rules they lead to.
     pub(crate) fn alternatives(&self, base: Rules) -> Vec<(RuleChange, Rules)> {
-        let before = self.state(&base);
+        let before = self.states(&base);
         base.alternatives()
             .filter(|(change, rules)| {
-                let Ok(after) = self.state(rules) else { return false };
+                let Ok(after) = self.states(rules) else { return false };
                 self.depends_on(rules, &after, change.rule)
-                    || before.as_ref().is_ok_and(|state| self.depends_on(&base, state, change.rule))
+                    || before.as_ref().is_ok_and(|states| self.depends_on(&base, states, change.rule))
             })
             .collect()
     }
@@ -130,8 +180,8 @@ impl<'a> Models<'a> {
         if self.is_stopped() {
             return Bits::empty(samples.len());
         }
-        let Ok(state) = self.state(rules) else { return Bits::empty(samples.len()) };
-        let Ok(sampler) = self.sampler(rules, &state) else { return Bits::empty(samples.len()) };
+        let Ok(states) = self.states(rules) else { return Bits::empty(samples.len()) };
+        let Ok(sampler) = self.sampler(rules, &states) else { return Bits::empty(samples.len()) };
         let word = |chunk: &[u32]| {
             if self.is_stopped() {
                 return 0;
@@ -145,26 +195,22 @@ impl<'a> Models<'a> {
         Bits::from_words(words, samples.len())
     }
 
-    /// The reference for a state of this dispatch.
-    pub(crate) fn sampler<'s>(&'s self, rules: &Rules, state: &'s State) -> Result<Sampler<'s>, Refusal> {
-        Sampler::new(*rules, state, &self.dispatch.texels, &self.dispatch.coords)
+    /// The reference for states of this dispatch.
+    pub(crate) fn sampler<'s>(&'s self, rules: &Rules, states: &'s States) -> Result<PartSamplers<'s>, Refusal> {
+        self.parts()?.reference(rules, states.all())
     }
 
     /// All results under some rules.
     pub(crate) fn results(&self, rules: &Rules) -> Result<Vec<u32>, Refusal> {
-        let state = self.state(rules)?;
-        Ok(self.sampler(rules, &state)?.run())
+        let states = self.states(rules)?;
+        Ok(self.sampler(rules, &states)?.run())
     }
 
-    /// A texel that holds the number 1 in every channel; 1 where the format is not known.
-    pub(crate) fn one(&self) -> u32 {
-        let code = capture_format::ImageDescriptor::from_words(self.dispatch.image).format();
-        TexelFormat::from_code(code).map_or(1, |format| format.pack([format.kind().one(); 4]))
-    }
-
-    /// The word of the texel at a level, x, y and slice or layer inside the image; 0 outside.
-    pub(crate) fn texel(&self, state: &State, [level, x, y, slice]: [u32; 4]) -> u32 {
-        let Some(image) = crate::reference::image::Image::new(state.extent.clone(), &self.dispatch.texels) else {
+    /// The word of the texel at a level, x, y and slice or layer inside the image that a sample uses; 0 outside.
+    pub(crate) fn texel(&self, sample: usize, state: &State, [level, x, y, slice]: [u32; 4]) -> u32 {
+        let Entries { image, .. } = self.dispatch.entries_of(sample).unwrap_or_default();
+        let texels = self.dispatch.image_at(image as usize).map(|(_, texels)| texels.as_slice()).unwrap_or_default();
+        let Some(image) = crate::reference::image::Image::new(state.extent.clone(), texels) else {
             return 0;
         };
         let [width, height, depth] = state.extent.level_size(level);
@@ -178,21 +224,20 @@ impl<'a> Models<'a> {
 
     /// One result under some rules.
     pub(crate) fn result(&self, rules: &Rules, sample: usize) -> Result<[u32; 4], Refusal> {
-        let state = self.state(rules)?;
-        Ok(self.sampler(rules, &state)?.sample(sample))
+        self.at(rules, sample, |_, sampler, place| sampler.sample(place))
     }
 }
 
-/// Whether a dispatch's results are integers. A format that is not known counts as one of numbers: it is refused anyway.
-pub(crate) fn integer_results(dispatch: &Dispatch) -> bool {
-    let format = capture_format::ImageDescriptor::from_words(dispatch.image).format();
-    TexelFormat::from_code(format).is_some_and(|format| format.kind().is_integer())
+/// A texel that holds the number 1 in every channel of a T#'s format; 1 where the format is not known.
+pub(crate) fn one(image: [u32; 8]) -> u32 {
+    let code = ImageDescriptor::from_words(image).format();
+    TexelFormat::from_code(code).map_or(1, |format| format.pack([format.kind().one(); 4]))
 }
 
 impl Special {
     fn of(dispatch: &Dispatch) -> Self {
         let columns = &dispatch.coords.columns;
-        let float: Vec<bool> = columns.iter().map(|&c| c != Column::Offset).collect();
+        let float: Vec<bool> = columns.iter().map(|c| !c.is_integer()).collect();
         let mut special = Self::default();
         for row in dispatch.coords.words.chunks_exact(columns.len().max(1)) {
             for (&word, _) in row.iter().zip(&float).filter(|(_, float)| **float) {

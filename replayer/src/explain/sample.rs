@@ -14,6 +14,7 @@ use crate::{
     },
     rules::{Rules, WeightScheme, ZeroWeightTaps},
     state::{Filter, Reduction, Select, State, View},
+    table,
 };
 
 /// All there is to say about a sample.
@@ -29,6 +30,8 @@ pub struct SampleDetail {
     pub position: [u32; 3],
     /// The operands as recorded.
     pub operands: Vec<(Column, u32)>,
+    /// The descriptors that the sample uses; `None` when the dispatch has no tables of descriptors.
+    pub descriptors: Option<UsedDescriptors>,
     /// The path's result.
     pub got: [u32; 4],
     /// The oracle's result.
@@ -49,6 +52,30 @@ pub struct SampleDetail {
     pub oracle: Option<Evaluation>,
     /// The descriptor fields involved, with their values.
     pub fields: Vec<FieldValue>,
+}
+
+/// The entries of tables of descriptors that a sample uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsedDescriptors {
+    /// The entry of the T#, when there are several, and the T#.
+    pub image: (Option<u32>, [u32; 8]),
+    /// The entry of the S#, when there are several, and the S#, where the instruction takes one.
+    pub sampler: (Option<u32>, Option<[u32; 4]>),
+}
+
+impl UsedDescriptors {
+    fn of(dispatch: &Dispatch, sample: usize) -> Option<Self> {
+        let entries = dispatch.is_table().then(|| dispatch.entries_of(sample))??;
+        let (image, _) = dispatch.image_at(entries.image as usize)?;
+        let several = |count: usize, entry: u32| (count > 1).then_some(entry);
+        Some(Self {
+            image: (several(dispatch.image_count(), entries.image), *image),
+            sampler: (
+                several(dispatch.sampler_count(), entries.sampler),
+                dispatch.sampler_at(entries.sampler as usize).copied(),
+            ),
+        })
+    }
 }
 
 /// A descriptor field with its value.
@@ -200,7 +227,8 @@ pub fn detail(subject: &Subject<'_>, group: Option<&Group>, sample: usize) -> Re
     let (path_rules, oracle_rules) = sides(subject, cause.as_ref());
     let evaluated = |rules: Option<Rules>| rules.map(|rules| evaluation(&models, rules, sample)).transpose();
     let refused = |refusal| ExplainError::Refused { dispatch: dispatch.name.clone(), refusal };
-    let state = [path_rules, oracle_rules].into_iter().flatten().find_map(|rules| models.state(&rules).ok());
+    let state = |rules: Rules| models.at(&rules, sample, |state, _, _| state.clone()).ok();
+    let state = [path_rules, oracle_rules].into_iter().flatten().find_map(state);
     let alternatives = group.map(|g| alternatives(&models, subject, g, sample)).unwrap_or_default();
     Ok(SampleDetail {
         dispatch: dispatch.name.clone(),
@@ -212,11 +240,12 @@ pub fn detail(subject: &Subject<'_>, group: Option<&Group>, sample: usize) -> Re
         expected: words(&subject.expected.words),
         measured: subject.expected.measured_channels(sample),
         integer: models.integer(),
-        label: cause.as_ref().map(|c| c.label(state.as_deref())),
+        label: cause.as_ref().map(|c| c.label(state.as_ref())),
         alternatives,
         path: evaluated(path_rules).map_err(refused)?,
         oracle: evaluated(oracle_rules).map_err(refused)?,
-        fields: field_values(subject, cause.as_ref()),
+        descriptors: UsedDescriptors::of(dispatch, sample),
+        fields: field_values(dispatch, sample, cause.as_ref()),
         cause,
     })
 }
@@ -259,15 +288,11 @@ fn alternatives(models: &Models<'_>, subject: &Subject<'_>, group: &Group, sampl
         .collect()
 }
 
-fn field_values(subject: &Subject<'_>, cause: Option<&Cause>) -> Vec<FieldValue> {
+fn field_values(dispatch: &Dispatch, sample: usize, cause: Option<&Cause>) -> Vec<FieldValue> {
     let mut values: Vec<FieldValue> = Vec::new();
     for change in cause.map(Cause::changes).unwrap_or_default() {
         for &field in fields(change.rule) {
-            let value = match (field, &subject.dispatch.sampler) {
-                (DescriptorField::Sampler(f), Some(words)) => f.extract(words),
-                (DescriptorField::Sampler(_), None) => continue,
-                (DescriptorField::Image(f), _) => f.extract(&subject.dispatch.image),
-            };
+            let Some(value) = table::field_value(dispatch, sample, field) else { continue };
             if !values.iter().any(|v| v.field == field) {
                 values.push(FieldValue { field, value });
             }
@@ -290,30 +315,30 @@ pub fn evaluate_sample(dispatch: &Dispatch, rules: Rules, sample: usize) -> Resu
 }
 
 fn evaluation(models: &Models<'_>, rules: Rules, sample: usize) -> Result<Evaluation, crate::refusal::Refusal> {
-    let state = models.state(&rules)?;
-    let sampler = models.sampler(&rules, &state)?;
-    let operands = sampler.operands(sample);
-    let way = if state.op.kind == OpKind::Load {
-        Way::Load(sampler.load_address(&operands).map(|at| {
-            let word = models.texel(&state, at);
-            LoadedTexel { at, word, channels: state.format.unpack(word) }
-        }))
-    } else {
-        Way::Filtered(if operands.line.ratio > 0 {
-            let probes = sampler.paired_footprints(&operands);
-            probes.iter().map(|(probe, at)| probed(&rules, &state, at, probe, operands.coordinates)).collect()
+    models.at(&rules, sample, |state, sampler, place| {
+        let operands = sampler.operands(place);
+        let way = if state.op.kind == OpKind::Load {
+            Way::Load(sampler.load_address(&operands).map(|at| {
+                let word = models.texel(sample, state, at);
+                LoadedTexel { at, word, channels: state.format.unpack(word) }
+            }))
         } else {
-            (0..1u32 << operands.log2_probes)
-                .map(|probe| {
-                    let operands = if operands.log2_probes > 0 { operands.probe(&rules, probe) } else { operands };
-                    let part = 1.0 / f64::from(1u32 << operands.log2_probes);
-                    let footprint = sampler.footprint(&operands);
-                    Filtered { part, ..filtered(&rules, &state, &sampler, &footprint, operands.coordinates) }
-                })
-                .collect()
-        })
-    };
-    Ok(Evaluation { rules, result: sampler.sample(sample), way })
+            Way::Filtered(if operands.line.ratio > 0 {
+                let probes = sampler.paired_footprints(&operands);
+                probes.iter().map(|(probe, at)| probed(&rules, state, at, probe, operands.coordinates)).collect()
+            } else {
+                (0..1u32 << operands.log2_probes)
+                    .map(|probe| {
+                        let operands = if operands.log2_probes > 0 { operands.probe(&rules, probe) } else { operands };
+                        let part = 1.0 / f64::from(1u32 << operands.log2_probes);
+                        let footprint = sampler.footprint(&operands);
+                        Filtered { part, ..filtered(&rules, state, sampler, &footprint, operands.coordinates) }
+                    })
+                    .collect()
+            })
+        };
+        Evaluation { rules, result: sampler.sample(place), way }
+    })
 }
 
 fn filtered(

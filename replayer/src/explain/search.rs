@@ -87,8 +87,8 @@ impl Space<'_> {
     pub(super) fn contradicted(&self, changes: &[RuleChange]) -> f64 {
         let Some(rules) = self.changed(changes).filter(|_| !self.controls.is_empty()) else { return 0.0 };
         // What the changed rules refuse says nothing.
-        let Ok(state) = self.models.state(&rules) else { return 0.0 };
-        if !changes.iter().any(|c| self.models.depends_on(&rules, &state, c.rule)) {
+        let Ok(states) = self.models.states(&rules) else { return 0.0 };
+        if !changes.iter().any(|c| self.models.depends_on(&rules, &states, c.rule)) {
             return 0.0;
         }
         let agreeing = self.models.agreeing(&rules, &self.controls, &self.target).count();
@@ -127,11 +127,11 @@ impl Space<'_> {
     /// The changes that lead to the rules held to be the target's, as far as a result can depend on them.
     fn known_differences(&self) -> Vec<RuleChange> {
         let Some(toward) = &self.toward else { return Vec::new() };
-        let states = [&self.base, toward].map(|rules| (rules, self.models.state(rules)));
+        let states = [&self.base, toward].map(|rules| (rules, self.models.states(rules)));
         let matters = |rule| {
             states
                 .iter()
-                .any(|(rules, state)| state.as_ref().is_ok_and(|state| self.models.depends_on(rules, state, rule)))
+                .any(|(rules, states)| states.as_ref().is_ok_and(|states| self.models.depends_on(rules, states, rule)))
         };
         super::cause::Change::between(&self.base, toward)
             .into_iter()
@@ -190,7 +190,7 @@ impl Space<'_> {
         let mut tried = vec![false; pairs.len()];
         let mut left = positions.clone();
         let mut searched = 0;
-        let probes = self.models.state(&self.base).ok().and_then(|s| s.anisotropy).map_or(1, |a| 1 << a.log2_ratio);
+        let probes = self.models.states(&self.base).map_or(1, |states| states.most_probes());
         let most = (limits.pair_samples / probes).max(FEWEST.min(limits.pair_samples));
         while !left.is_empty() && searched < most && !pairs.is_empty() {
             let list: Vec<usize> = left.iter().collect();
@@ -225,8 +225,8 @@ impl Space<'_> {
             for &second in all[at + 1..].iter().filter(|c| c.rule != first.rule) {
                 let pair = [first, second];
                 let Some(rules) = self.changed(&pair) else { continue };
-                let Ok(state) = self.models.state(&rules) else { continue };
-                if pair.iter().all(|c| self.models.depends_on(&rules, &state, c.rule)) {
+                let Ok(states) = self.models.states(&rules) else { continue };
+                if pair.iter().all(|c| self.models.depends_on(&rules, &states, c.rule)) {
                     pairs.push(pair);
                 }
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    Cause, Explanation, SampleDetail,
+    Cause, Explanation, SampleDetail, UsedDescriptors,
     sample::{AxisPart, Evaluation, Filtered, LevelPart, TapPart, Way},
     ulp_distance,
 };
@@ -11,9 +11,9 @@ use crate::state::State;
 
 /// An explanation as lines: one for the dispatch, one a cause, and what is uncertain about it.
 ///
-/// `state` (of the dispatch under the oracle's rules) tells what rules are called.
+/// `state_of` a sample (under the oracle's rules) tells what rules are called.
 #[must_use]
-pub fn render_text(name: &str, explanation: &Explanation, state: Option<&State>) -> String {
+pub fn render_text(name: &str, explanation: &Explanation, state_of: &dyn Fn(usize) -> Option<State>) -> String {
     let mut text = String::new();
     let Explanation { samples, mismatched, groups, not_searched, .. } = explanation;
     // Writing to a string can't fail, so the results are dropped.
@@ -22,7 +22,7 @@ pub fn render_text(name: &str, explanation: &Explanation, state: Option<&State>)
         _ => writeln!(text, "{name}: {mismatched} of {samples} samples differ"),
     };
     for group in groups {
-        let _ = writeln!(text, "  {:>8}  {}", group.samples, group.rule.label(state));
+        let _ = writeln!(text, "  {:>8}  {}", group.samples, group.rule.label(state_of(group.first).as_ref()));
         if group.ambiguous == 0 {
             continue;
         }
@@ -58,10 +58,20 @@ pub fn render_sample(detail: &SampleDetail) -> String {
         .iter()
         .map(|(column, bits)| match column {
             capture_format::Column::Offset => format!("{column} {bits:#x}"),
+            capture_format::Column::Image | capture_format::Column::Sampler => format!("{column} {bits}"),
             _ => format!("{column} {bits:#010x} = {}", f32::from_bits(*bits)),
         })
         .collect();
     let _ = writeln!(text, "  operands  {}", operands.join(", "));
+    if let Some(UsedDescriptors { image: (image, image_words), sampler: (sampler, sampler_words) }) = detail.descriptors
+    {
+        let entry = |entry: Option<u32>| entry.map_or(String::new(), |entry| format!("[{entry}]"));
+        let words = |words: &[u32]| words.iter().map(|w| format!("{w:#010x}")).collect::<Vec<_>>().join(" ");
+        let _ = writeln!(text, "  T#{:<8}{}", entry(image), words(&image_words));
+        if let Some(sampler_words) = sampler_words {
+            let _ = writeln!(text, "  S#{:<8}{}", entry(sampler), words(&sampler_words));
+        }
+    }
     match (&detail.cause, &detail.label) {
         (Some(cause), Some(label)) => {
             let _ = writeln!(text, "  cause     {label}");

@@ -1,9 +1,14 @@
 //! How far a set of rules is from what was recorded.
 
-use capture_format::{Coords, Dispatch, LodSource, NumericKind};
+use capture_format::{Coords, Dispatch, LodSource};
 
 use super::{LeftOut, Recorded};
-use crate::{materialise::materialise, reference::Sampler, rules::Rules};
+use crate::{
+    materialise::materialise,
+    reference::Sampler,
+    rules::Rules,
+    table::{Part, Parts, integer_results},
+};
 
 /// Names a sample.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,8 +48,8 @@ impl Samples {
     pub fn collect(recorded: &[Recorded], rules: &Rules) -> (Self, Vec<LeftOut>) {
         let (mut items, mut left_out) = (Vec::new(), Vec::new());
         for Recorded { trace, dispatch } in recorded {
-            match item(trace, dispatch, rules) {
-                Ok(item) => items.push(item),
+            match items_of(trace, dispatch, rules) {
+                Ok(found) => items.extend(found),
                 Err(reason) => {
                     left_out.push(LeftOut { trace: trace.clone(), dispatch: dispatch.name.clone(), reason });
                 }
@@ -118,24 +123,30 @@ impl Samples {
     }
 }
 
-fn item(trace: &str, dispatch: &Dispatch, rules: &Rules) -> Result<Item, String> {
+/// The samples of a dispatch; with tables of descriptors, an item for each pair in use.
+fn items_of(trace: &str, dispatch: &Dispatch, rules: &Rules) -> Result<Vec<Item>, String> {
     let expected = dispatch.expected.as_ref().ok_or("no oracle")?;
     let count = dispatch.coords.rows();
     if expected.words.len() != count * 4 || expected.measured.as_ref().is_some_and(|m| m.len() != count) {
         return Err(format!("{} expected words for {count} samples", expected.words.len()));
     }
-    let state = materialise(dispatch, rules).map_err(|refusal| refusal.to_string())?;
-    Sampler::new(*rules, &state, &dispatch.texels, &dispatch.coords).map_err(|refusal| refusal.to_string())?;
-    let item = Item {
-        trace: trace.to_owned(),
-        dispatch: Dispatch { expected: None, ..dispatch.clone() },
-        numbers: (0..count).collect(),
-        expected: expected.words.to_vec(),
-        measured: (0..count).map(|n| expected.measured_channels(n)).collect(),
-        float: state.format.kind() == NumericKind::Float || !state.format.kind().is_integer(),
+    let parts = Parts::new(dispatch).map_err(|refusal| refusal.to_string())?;
+    let states = parts.states(rules).map_err(|refusal| refusal.to_string())?;
+    parts.reference(rules, &states).map_err(|refusal| refusal.to_string())?;
+    let item = |part: &Part<'_>| {
+        let numbers: Vec<usize> = (0..part.dispatch().coords.rows()).map(|sample| part.number(sample)).collect();
+        let item = Item {
+            trace: trace.to_owned(),
+            dispatch: Dispatch { expected: None, ..part.dispatch().clone() },
+            expected: numbers.iter().flat_map(|&n| expected.sample(n).unwrap_or_default()).collect(),
+            measured: numbers.iter().map(|&n| expected.measured_channels(n)).collect(),
+            float: !integer_results(part.dispatch()),
+            numbers,
+        };
+        let measured: Vec<usize> = (0..item.numbers.len()).filter(|&n| item.measured[n] != 0).collect();
+        item.only(&measured)
     };
-    let measured: Vec<usize> = (0..count).filter(|&n| item.measured[n] != 0).collect();
-    Ok(item.only(&measured))
+    Ok(parts.parts().iter().map(item).collect())
 }
 
 impl Item {

@@ -4,6 +4,7 @@
 //! T# fields and instruction): dispatch `i` has state `i % states`, each with sizes, texels and operands of its own.
 
 mod random;
+mod tables;
 mod tally;
 
 use capture_format::{
@@ -115,6 +116,8 @@ impl Generator {
                     Column::Lod | Column::Clamp => lod_operand(&mut random, state.levels),
                     Column::Bias => lod_operand(&mut random, 2),
                     Column::Offset => random.bits(),
+                    // Chosen for the whole dispatch, where there are tables.
+                    Column::Image | Column::Sampler => 0,
                     Column::Rx | Column::Ry | Column::Rz => direction_operand(&mut random),
                     Column::Dudx | Column::Dvdx | Column::Dwdx | Column::Dudy | Column::Dvdy | Column::Dwdy => {
                         derivative(&mut random, size[0])
@@ -122,18 +125,22 @@ impl Generator {
                 });
             }
         }
-        let dispatch = Dispatch {
+        let mut dispatch = Dispatch {
             name: format!("random-{:x}-{index}", self.seed),
             op: state.op,
             grid: [self.grid[0], self.grid[1], 1],
             image: image.words(),
             sampler: (state.op.kind != OpKind::Load).then(|| state.sampler.words()),
-            border_table: state.border_table,
+            more_images: Vec::new(),
+            more_samplers: Vec::new(),
+            border_table: state.border_table.clone(),
             dmask: (state.op.kind == OpKind::Gather4).then_some(state.dmask),
             texels: texels.into(),
             coords: Coords { columns, words: words.into() },
             expected: None,
         };
+        // A sequence of its own: dispatches without tables are what they are whatever tables hold.
+        tables::add(&mut Random::new(self.seed ^ 0x7ab1_e000, index), &state, &mut dispatch);
         Generated { dispatch, profile: state.profile }
     }
 

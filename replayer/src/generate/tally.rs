@@ -12,6 +12,7 @@ use crate::{
     emulated::{ModuleKey, specialize},
     rules::Profile,
     state::State,
+    table::Parts,
 };
 
 /// Counts over dispatches.
@@ -24,9 +25,18 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts a dispatch.
-    pub fn add(&mut self, dispatch: &Dispatch, profile: &Profile, state: &State) {
+    /// Counts a dispatch; one with tables by each pair of descriptors that samples use. What the profile refuses counts as a
+    /// dispatch only.
+    pub fn add(&mut self, dispatch: &Dispatch, profile: &Profile) {
         self.dispatches += 1;
+        let Ok(parts) = Parts::new(dispatch) else { return };
+        let Ok(states) = parts.states(&profile.rules) else { return };
+        for (part, state) in parts.parts().iter().zip(&states) {
+            self.add_state(part.dispatch(), profile, state);
+        }
+    }
+
+    fn add_state(&mut self, dispatch: &Dispatch, profile: &Profile, state: &State) {
         let mut count = |name: &'static str, value: String| *self.values.entry((name, value)).or_default() += 1;
         count("op", dispatch.op.to_string());
         count("view", state.view.name().to_owned());

@@ -15,6 +15,7 @@ use crate::{
     reference::texel_count_refusal,
     refusal::Refusal,
     state::Extent,
+    table::tables_refused,
 };
 
 /// The most texels a dispatch may have, as for the other paths.
@@ -50,6 +51,9 @@ pub struct Lowered<'a> {
 /// # Errors
 /// A field that holds what Vulkan does not have, or that contradicts another part of the dispatch.
 pub fn lower(dispatch: &Dispatch) -> Result<Lowered<'_>, Refusal> {
+    if dispatch.is_table() {
+        return Err(tables_refused(dispatch, "an image and a sampler are those of one T# and one S#"));
+    }
     let image = ImageDescriptor::from_words(dispatch.image);
     let op = dispatch.op;
     check_op(op)?;

@@ -31,16 +31,30 @@ use crate::{
     },
     path::Failure,
     refusal::Refusal,
+    table::{Part, Parts},
 };
 
 /// Workgroups in a row of the dispatch: within Vulkan's smallest maxComputeWorkGroupCount.
 const GROUPS_IN_A_ROW: u32 = 32768;
 
-/// Samples a dispatch on a device; four words a sample.
+/// Samples a dispatch on a device; four words a sample. With tables of descriptors the samples of each pair in use are run
+/// with its image and sampler alone.
 ///
 /// # Errors
 /// [`Failure::Refused`] for what Vulkan can not express, [`Failure::Execute`] for what the device lacks or when it fails.
 pub fn run(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Vec<u32>, Failure> {
+    let parts = Parts::new(dispatch)?;
+    let run = |part: &Part<'_>| {
+        run_one(&mut *device, part.dispatch()).map_err(|failure| match failure {
+            Failure::Refused(refusal) => Failure::Refused(parts.named(refusal, part)),
+            other => other,
+        })
+    };
+    let results = parts.parts().iter().map(run).collect::<Result<_, _>>()?;
+    Ok(parts.gather(results))
+}
+
+fn run_one(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Vec<u32>, Failure> {
     let lowered = lower(dispatch)?;
     let samples = dispatch.coords.rows();
     let mut results = vec![0; samples * 4];
@@ -113,17 +127,18 @@ fn kernel(lowered: &Lowered, batch: &Batch) -> Kernel {
     }
 }
 
-/// The module that samples a dispatch (its first samples, where several texel offsets take several modules), and whether it
-/// takes a sampler.
+/// The module that samples a dispatch (its first samples, where several texel offsets or descriptors take several modules),
+/// and whether it takes a sampler.
 ///
 /// # Errors
 /// As [`run`]; a dispatch without samples has no module.
 pub fn module_of(dispatch: &Dispatch) -> Result<(Arc<Module>, bool), Failure> {
+    let parts = Parts::new(dispatch)?;
+    let empty = || ExecuteError::InvalidJob("a dispatch without samples takes no module".to_owned());
+    let dispatch = parts.parts().first().ok_or_else(empty)?.dispatch();
     let lowered = lower(dispatch)?;
     let batches = operands::batches(dispatch, &lowered)?;
-    let Some(batch) = batches.first() else {
-        return Err(ExecuteError::InvalidJob("a dispatch without samples takes no module".to_owned()).into());
-    };
+    let batch = batches.first().ok_or_else(empty)?;
     Ok((module(&kernel(&lowered, batch))?, lowered.sampler.is_some()))
 }
 

@@ -17,6 +17,7 @@ use crate::{
     path::Failure,
     reference::texel_count_refusal,
     refusal::Refusal,
+    table::tables_refused,
 };
 
 /// Texels in a row of a linear image are padded to 256 bytes (AMD's addrlib for GFX10).
@@ -95,6 +96,9 @@ fn apart(lowered: &Lowered<'_>, batch: &operands::Batch) -> Result<Arc<Module>, 
 /// # Errors
 /// What can not be laid out without the driver's help, by the field's name.
 pub fn raw(dispatch: &Dispatch) -> Result<(Raw, Lowered<'_>), Refusal> {
+    if dispatch.is_table() {
+        return Err(tables_refused(dispatch, "one T# and one S# go into a descriptor buffer"));
+    }
     let image = ImageDescriptor::from_words(dispatch.image);
     let op = dispatch.op;
     check_op(op)?;

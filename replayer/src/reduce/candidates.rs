@@ -3,7 +3,7 @@
 use capture_format::{Column, Coords, Dispatch, ImageDescriptor, NumericKind, SamplerDescriptor, TexelFormat};
 
 use crate::{
-    explain::model::Models,
+    explain::model::one,
     state::{Extent, View},
 };
 
@@ -326,11 +326,6 @@ fn finite(format: Option<TexelFormat>, word: u32) -> u32 {
     })
 }
 
-/// A word of ones in a format, as the models know it.
-fn one(dispatch: &Dispatch) -> u32 {
-    Models::new(dispatch).one()
-}
-
 fn fill_texels(
     dispatch: &Dispatch,
     extent: &Extent,
@@ -339,7 +334,7 @@ fn fill_texels(
     fill: Fill,
     moved: [i64; 3],
 ) -> Vec<u32> {
-    let one = one(dispatch);
+    let one = one(dispatch.image);
     let format = TexelFormat::from_code(ImageDescriptor::from_words(dispatch.image).format());
     let image = crate::reference::image::Image::new(extent.clone(), &dispatch.texels);
     let mut texels = Vec::new();

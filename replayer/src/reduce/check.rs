@@ -73,7 +73,8 @@ impl<'p, 'f> Check<'p, 'f> {
 
     /// The shape of a dispatch's view and the sizes of its resource.
     pub(super) fn geometry(&self, dispatch: &Dispatch) -> Option<(View, Extent)> {
-        let state = Models::new(dispatch).state(&self.expected?).ok()?;
+        let states = Models::new(dispatch).states(&self.expected?).ok()?;
+        let [state] = states.all() else { return None };
         Some((state.view, state.extent.clone()))
     }
 

@@ -18,7 +18,7 @@ use self::{
     check::Check,
 };
 use crate::{
-    explain::{Cause, ExplainError, Explanation, Subject, model::Models},
+    explain::{Cause, ExplainError, Explanation, Subject, model::one},
     path::Failure,
     state::{Extent, View},
 };
@@ -122,9 +122,10 @@ pub fn reduce(
             smallest.expected = expected.map(|words| Expected { words: words.into(), measured: None });
             let place = place(dispatch, sample);
             let note = format!(
-                "reduced from {trace}, dispatch {}, sample {place}; the expected result is not measured but computed by the rules \
-                 that explain the difference there",
-                dispatch.name
+                "reduced from {trace}, dispatch {}, sample {place}{}; the expected result is not measured but computed by the \
+                 rules that explain the difference there",
+                dispatch.name,
+                descriptors(dispatch, sample)
             );
             let (tried, kept) = (check.tried, check.kept);
             let trace =
@@ -149,6 +150,14 @@ fn finished(mut dispatch: Dispatch, cause: &Cause, trace: &str, oracle: Oracle) 
     Trace { name: format!("{trace}-{slug}"), summary: cause.label(None), oracle, dispatches: vec![dispatch] }
 }
 
+/// The entries of tables that a sample uses, for a note; empty without tables.
+fn descriptors(dispatch: &Dispatch, sample: usize) -> String {
+    let Some(entries) = dispatch.entries_of(sample).filter(|_| dispatch.is_table()) else { return String::new() };
+    let image = (dispatch.image_count() > 1).then(|| format!("T#[{}]", entries.image));
+    let sampler = (dispatch.sampler_count() > 1).then(|| format!("S#[{}]", entries.sampler));
+    format!(" with {}", image.into_iter().chain(sampler).collect::<Vec<_>>().join(" and "))
+}
+
 /// The one sample as it was recorded.
 fn cut_only(subject: &Subject<'_>, cause: Cause, sample: usize, trace: &str, oracle: &Oracle) -> Reduced {
     let mut dispatch = rows(subject.dispatch, [1, 1, 1], &[sample]);
@@ -156,7 +165,9 @@ fn cut_only(subject: &Subject<'_>, cause: Cause, sample: usize, trace: &str, ora
     let measured = subject.expected.measured.is_some().then(|| vec![subject.expected.measured_channels(sample)]);
     dispatch.expected = Some(Expected { words: words.to_vec().into(), measured });
     let name = &subject.dispatch.name;
-    let cut = format!("sample {} of {trace}, dispatch {name}, as recorded", place(subject.dispatch, sample));
+    let descriptors = descriptors(subject.dispatch, sample);
+    let cut =
+        format!("sample {} of {trace}, dispatch {name}{descriptors}, as recorded", place(subject.dispatch, sample));
     let note = if oracle.note.is_empty() { cut } else { format!("{}; {cut}", oracle.note) };
     let trace = finished(dispatch, &cause, trace, Oracle { note, ..oracle.clone() });
     Reduced { trace, cause, sample, tried: 0, kept: 0 }
@@ -181,15 +192,13 @@ fn alone(subject: &Subject<'_>, sample: usize) -> Vec<Dispatch> {
     ways
 }
 
-/// A dispatch of some of the samples, without an oracle.
+/// A dispatch of some of the samples, without an oracle. Of tables of descriptors only the pair is left that the first sample
+/// uses: they are one sample, or a quad.
 fn rows(dispatch: &Dispatch, grid: [u32; 3], samples: &[usize]) -> Dispatch {
-    let columns = dispatch.coords.columns.len();
-    let row = |&sample: &usize| {
-        dispatch.coords.words.get(sample * columns..(sample + 1) * columns).unwrap_or_default().iter().copied()
-    };
-    let words: Vec<u32> = samples.iter().flat_map(row).collect();
-    let coords = Coords { columns: dispatch.coords.columns.clone(), words: words.into() };
-    Dispatch { grid, coords, expected: None, ..dispatch.clone() }
+    let numbers: Vec<u32> = samples.iter().map(|&sample| sample as u32).collect();
+    let entries = samples.first().and_then(|&sample| dispatch.entries_of(sample)).unwrap_or_default();
+    // All are samples of the dispatch, whose results were compared.
+    dispatch.with_entries(entries, grid, &numbers).unwrap_or_else(|| dispatch.clone())
 }
 
 /// Looks for the smallest image: of every shape from one texel up, with simple texels first and then with those of the
@@ -254,7 +263,7 @@ const PLAIN_SELECT: u32 = 0x3ac;
 /// Zeroes fields, makes texels 0 or 1 and operands short, as long as anything gets simpler.
 fn simplify(dispatch: &mut Dispatch, check: &mut Check<'_, '_>) -> Result<(), ReduceError> {
     const ROUNDS: usize = 3;
-    let one = Models::new(dispatch).one();
+    let one = one(dispatch.image);
     for _ in 0..ROUNDS {
         let mut simpler = false;
         let mut attempt = |candidate: Dispatch, dispatch: &mut Dispatch| -> Result<bool, ReduceError> {

@@ -26,10 +26,10 @@ use capture_format::{Dispatch, Op};
 use crate::{
     emulated::{self, Slot, section::Section},
     execute::embedded::{Embedded, Step, Value},
-    materialise::materialise,
     path::{Failure, Path},
     refusal::Refusal,
     rules::{Profile, Rules},
+    table::Parts,
 };
 
 pub use json::{StepJson, TraceJson, ValueJson};
@@ -65,7 +65,8 @@ pub struct SampleTrace {
     pub position: [u32; 3],
     /// Words of the module.
     pub module_words: usize,
-    /// Specialization constants with their values.
+    /// Specialization constants with their values; of a dispatch with tables of descriptors, the words in the row of the
+    /// sample's state.
     pub specialization: Vec<(Slot, u32)>,
     /// The executed instructions.
     pub steps: Vec<SampleStep>,
@@ -85,13 +86,16 @@ pub fn trace_sample(dispatch: &Dispatch, path: Path, profile: &Profile, sample: 
         return Err(refusal.into());
     }
     let profile = path.profile(profile);
-    let state = materialise(dispatch, &profile.rules)?;
+    let parts = Parts::new(dispatch)?;
+    let states = parts.states(&profile.rules)?;
     let samples = dispatch.coords.rows();
     let Some(invocation) = number_of(sample, samples) else {
         return Err(refuse("sample", sample.to_string(), &format!("the dispatch has {samples}")).into());
     };
     let rules = profile.rules;
-    let (module_words, steps) = emulated::with_job(rules, &state, &dispatch.texels, &dispatch.coords, |job| {
+    let state = parts.place(sample).and_then(|(part, _)| states.get(part));
+    let state = state.ok_or_else(|| refuse("sample", sample.to_string(), &format!("the dispatch has {samples}")))?;
+    let (module_words, steps) = emulated::with_parts_job(rules, &parts, &states, |job| {
         (job.module.words.len(), Embedded::new().trace_invocation(job, invocation))
     })?;
     let steps: Vec<SampleStep> = steps?
@@ -114,7 +118,7 @@ pub fn trace_sample(dispatch: &Dispatch, path: Path, profile: &Profile, sample: 
         sample,
         position: crate::compare::position(sample as u64, dispatch.grid),
         module_words,
-        specialization: Slot::ALL.iter().map(|&slot| (slot, slot.value(&state))).collect(),
+        specialization: Slot::ALL.iter().map(|&slot| (slot, slot.value(state))).collect(),
         steps,
         words,
     })

@@ -34,7 +34,7 @@ fn as_submitted_shows_each_published_point_with_its_cause() {
         let explanations = explain_all(&subjects, &Limits::default()).unwrap();
         for (run, explanation) in runs.iter().zip(&explanations) {
             let state = materialise(run.dispatch, &oracle.rules).unwrap();
-            write!(text, "{}", render_text(&run.dispatch.name, explanation, Some(&state))).unwrap();
+            write!(text, "{}", render_text(&run.dispatch.name, explanation, &|_| Some(state.clone()))).unwrap();
         }
     }
     if let Some(path) = std::env::var_os("BLESS_REVIEW") {

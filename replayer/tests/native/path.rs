@@ -24,6 +24,8 @@ fn dispatch(op: Op, image: &ImageSpec, sampler: &SamplerSpec, columns: &[Column]
         grid: [rows.len() as u32, 1, 1],
         image: image.descriptor().unwrap(),
         sampler: Some(sampler.descriptor().unwrap()),
+        more_images: Vec::new(),
+        more_samplers: Vec::new(),
         border_table: Vec::new(),
         dmask: None,
         texels: image.words(&mut Random::new(1, 0)).into(),

@@ -91,6 +91,8 @@ impl Maker {
             grid,
             image: image.descriptor,
             sampler: Some(sampler.descriptor()?),
+            more_images: Vec::new(),
+            more_samplers: Vec::new(),
             border_table: Vec::new(),
             dmask: None,
             texels: image.texels.clone(),

@@ -1,6 +1,6 @@
 //! A texel's channels: decoding, border colours, the view swizzle.
 
-use super::{Emitter, Tap};
+use super::{Emitter, Tap, Texels};
 use crate::{
     emulated::{
         code::{F, U, Value},
@@ -57,9 +57,16 @@ impl Emitter<'_> {
 
     pub(super) fn decode(&mut self, word: U) -> [F; 3] {
         let format = self.format();
-        match self.class {
-            FormatClass::Float => decode::float(self.code, format, word),
-            FormatClass::Fixed | FormatClass::Integer => decode::fixed(self.code, format, word),
+        match (self.class, self.texels) {
+            (FormatClass::FloatOrFixed, Texels::Table(table)) => {
+                let float = decode::float(self.code, format, word);
+                let fixed = decode::fixed(self.code, format, word);
+                let zero = self.code.u(0);
+                let is_float = self.code.u_eq(table.fixed, zero);
+                std::array::from_fn(|n| self.code.select(is_float, float[n], fixed[n]))
+            }
+            (FormatClass::Float | FormatClass::FloatOrFixed, _) => decode::float(self.code, format, word),
+            (FormatClass::Fixed | FormatClass::Integer, _) => decode::fixed(self.code, format, word),
         }
     }
 

@@ -5,10 +5,11 @@ use rspirv::{
     spirv::{self, Op as SpirvOp},
 };
 
-use super::{AxisTaps, Emitter, Inputs, LevelTaps, Tap};
+use super::{AxisTaps, Emitter, Inputs, Level, LevelTaps, TableTexels, Tap, Texels};
 use crate::{
     emulated::{
         code::{B, I, U, Value},
+        module::element,
         section::Stage,
         specialization::Slot,
     },
@@ -21,8 +22,13 @@ use crate::{
 };
 
 impl Emitter<'_> {
-    pub(super) fn fetch(&mut self, level: U, at: &[I]) -> U {
+    /// The word of a texel. The indices (along the axes, then the layer) are inside the level.
+    pub(super) fn fetch(&mut self, level: &Level, at: &[I]) -> U {
         let _section = self.code.section(Stage::Fetch);
+        let image = match (self.texels, level.start) {
+            (Texels::Image(image), _) => image,
+            (Texels::Table(table), start) => return self.fetch_from(table, level, start, at),
+        };
         let coordinate = if at.len() == 1 { at[0].id() } else { self.code.vector(at) };
         let uint = U::type_id(self.code);
         let vector = self.code.raw().type_vector(uint, 4);
@@ -30,13 +36,31 @@ impl Emitter<'_> {
             SpirvOp::ImageFetch,
             vector,
             vec![
-                Operand::IdRef(self.image),
+                Operand::IdRef(image),
                 Operand::IdRef(coordinate),
                 Operand::ImageOperands(spirv::ImageOperands::LOD),
-                Operand::IdRef(level.id()),
+                Operand::IdRef(level.number.id()),
             ],
         );
         self.code.extract(texel, 0)
+    }
+
+    /// The word of a texel in the buffer of a table: its level's start and the row-major place in the level.
+    fn fetch_from(&mut self, table: TableTexels, level: &Level, start: Option<U>, at: &[I]) -> U {
+        let mut place = self.code.i(0);
+        for (axis, &index) in at.iter().enumerate().rev() {
+            // The outermost index has no size that it would be a multiple of.
+            let outer = if axis + 1 == at.len() { place } else { self.code.i_mul(place, level.size[axis]) };
+            place = self.code.i_add(outer, index);
+        }
+        let place = self.code.i_to_u(place);
+        let place = match start {
+            Some(start) => self.code.u_add(start, place),
+            None => place,
+        };
+        let uint = U::type_id(self.code);
+        let pointer = element(self.code, table.texels, uint, place);
+        self.code.load(pointer)
     }
 
     /// See [`crate::reference::footprint::layer`].
@@ -91,17 +115,17 @@ impl Emitter<'_> {
         slice_linear: B,
     ) -> LevelTaps {
         let _section = self.code.section(Stage::Address);
-        let size = self.level_size(level);
+        let level = &self.level(level);
         let offsets: Vec<Option<I>> = (0..3).map(|axis| inputs.offset.map(|word| self.offset(word, axis))).collect();
         let axes: Vec<AxisTaps> = (0..self.view.axes())
             .map(|axis| {
                 let linear = if axis == 2 { slice_linear } else { linear };
                 let shift = inputs.shift.and_then(|shift| shift.get(axis).copied());
-                self.axis(axis, inputs.coordinates[axis], [offsets[axis], shift], size[axis], linear)
+                self.axis(axis, inputs.coordinates[axis], [offsets[axis], shift], level.size[axis], linear)
             })
             .collect();
         if let (View::Cube, Some(layer)) = (self.view, layer) {
-            return self.cube_taps(level, axes, size[0], layer, linear);
+            return self.cube_taps(level, axes, layer, linear);
         }
         let count = |axis: usize| if axis < axes.len() { 2 } else { 1 };
         let taps = (0..count(2))
@@ -135,13 +159,13 @@ impl Emitter<'_> {
     }
 
     /// Taps on a cube: on the face itself, or across its edges when the cube is seamless.
-    fn cube_taps(&mut self, level: U, axes: Vec<AxisTaps>, size: I, layer: I, linear: B) -> LevelTaps {
+    fn cube_taps(&mut self, level: &Level, axes: Vec<AxisTaps>, layer: I, linear: B) -> LevelTaps {
         let _section = self.code.section(Stage::Address);
         let seamless = self.slot_is(Slot::CubeWrap, 1);
         let base = self.slot(Slot::BaseLayer);
         let code = &mut *self.code;
         let (six, zero, one) = (code.u(6), code.i(0), code.i(1));
-        let last = code.i_sub(size, one);
+        let last = code.i_sub(level.size[0], one);
         let unsigned = code.i_to_u(layer);
         let from_base = code.u_sub(unsigned, base);
         let face = code.u_mod(from_base, six);

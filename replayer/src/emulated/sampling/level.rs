@@ -2,12 +2,13 @@
 
 use rspirv::{dr::Operand, spirv::Op as SpirvOp};
 
-use super::{Computed, Emitter, Inputs, Levels, Probes};
+use super::{Computed, Emitter, Inputs, Level, Levels, Probes, Texels};
 use crate::{
     emulated::{
         code::{F, I, U, Value},
+        module::element,
         section::Stage,
-        specialization::Slot,
+        specialization::{RowWord, Slot},
     },
     reference::{
         coordinate::Rounding,
@@ -22,10 +23,41 @@ use crate::{
 };
 
 impl Emitter<'_> {
-    /// Sizes of a level along the axes: level 0's are queried and shifted, since llvmpipe's query takes the level of one
-    /// invocation for all of a group.
-    pub(super) fn level_size(&mut self, level: U) -> Vec<I> {
+    /// A level. Its sizes are those of level 0, shifted: llvmpipe's query takes the level of one invocation for all of a
+    /// group.
+    pub(super) fn level(&mut self, number: U) -> Level {
         let _section = self.code.section(Stage::Levels);
+        let whole = self.base_size();
+        let one = self.code.i(1);
+        let size = whole
+            .into_iter()
+            .map(|whole| {
+                let shifted = self.code.i_shr(whole, number);
+                self.code.i_max(shifted, one)
+            })
+            .collect();
+        let start = match self.texels {
+            Texels::Image(_) => None,
+            Texels::Table(table) => {
+                let first = self.code.u(RowWord::Start.place());
+                let at = self.code.u_add(table.row, first);
+                let at = self.code.u_add(at, number);
+                let uint = U::type_id(self.code);
+                let pointer = element(self.code, table.states, uint, at);
+                Some(self.code.load(pointer))
+            }
+        };
+        Level { number, size, start }
+    }
+
+    /// Sizes of level 0 along the axes.
+    fn base_size(&mut self) -> Vec<I> {
+        let image = match self.texels {
+            Texels::Image(image) => image,
+            Texels::Table(table) => {
+                return table.size[..self.view.axes()].iter().map(|&size| self.code.u_to_i(size)).collect();
+            }
+        };
         let components = match self.view {
             View::D1 => 1,
             View::D1Array | View::D2 => 2,
@@ -33,18 +65,14 @@ impl Emitter<'_> {
         };
         let int = I::type_id(self.code);
         let ty = if components == 1 { int } else { self.code.raw().type_vector(int, components) };
-        let (zero, one) = (self.code.u(0), self.code.i(1));
+        let zero = self.code.u(0);
         let size = self.code.instruction(
             SpirvOp::ImageQuerySizeLod,
             ty,
-            vec![Operand::IdRef(self.image), Operand::IdRef(zero.id())],
+            vec![Operand::IdRef(image), Operand::IdRef(zero.id())],
         );
         (0..self.view.axes() as u32)
-            .map(|n| {
-                let whole = if components == 1 { I::from_id(size) } else { self.code.extract(size, n) };
-                let shifted = self.code.i_shr(whole, level);
-                self.code.i_max(shifted, one)
-            })
+            .map(|n| if components == 1 { I::from_id(size) } else { self.code.extract(size, n) })
             .collect()
     }
 
@@ -184,7 +212,7 @@ impl Emitter<'_> {
     pub(super) fn computed(&mut self, derivatives: &[Vec<U>; 2]) -> Computed {
         let _section = self.code.section(RuleId::LodDerivatives);
         let base = self.slot(Slot::BaseLevel);
-        let size = self.level_size(base);
+        let size = self.level(base).size;
         let unnormalized = self.slot_is(Slot::Unnormalized, 1);
         let conditioned = derivatives
             .each_ref()

@@ -58,14 +58,47 @@ pub struct Emitter<'a> {
     pub view: View,
     /// The format's class.
     pub class: FormatClass,
-    /// The specialization constants, by [`Slot`].
+    /// The words of the state, by [`Slot`].
     pub slots: &'a [U],
-    /// The loaded image.
-    pub image: Word,
+    /// Where texels are.
+    pub texels: Texels,
     /// Whether the footprint is gathered.
     pub gathers: bool,
     /// Function variables for a loop over probes: its counter and the sums of four channels.
     pub variables: Option<Variables>,
+}
+
+/// Where texels are read, and where the sizes of their image come from.
+#[derive(Clone, Copy)]
+pub enum Texels {
+    /// A loaded image.
+    Image(Word),
+    /// Storage buffers with the texels of all images of a table, and with the states.
+    Table(TableTexels),
+}
+
+/// The image that a row of a table's states is about.
+#[derive(Clone, Copy)]
+pub struct TableTexels {
+    /// The buffer with the texels of all images.
+    pub texels: Word,
+    /// The buffer with the states.
+    pub states: Word,
+    /// Where the row begins in it.
+    pub row: U,
+    /// Texels of level 0 in x, y, z.
+    pub size: [U; 3],
+    /// Whether the format is a fixed-point one ([`RowWord::Fixed`]).
+    pub fixed: U,
+}
+
+/// A level of the image.
+struct Level {
+    number: U,
+    /// Texels along the axes.
+    size: Vec<I>,
+    /// Where its texels begin, in a table's buffer.
+    start: Option<U>,
 }
 
 /// Variables of the entry point, which have to be declared at its start.
@@ -469,10 +502,10 @@ impl Emitter<'_> {
             let index = self.code.i_to_u(index);
             level = self.code.u_add(base, index);
         }
-        let size = self.level_size(level);
+        let level = self.level(level);
         let mut at = Vec::new();
         for axis in 0..self.view.axes() {
-            let (index, ok) = within(self, inputs.coordinates[axis], size[axis], inside);
+            let (index, ok) = within(self, inputs.coordinates[axis], level.size[axis], inside);
             inside = ok;
             at.push(index);
         }
@@ -486,7 +519,7 @@ impl Emitter<'_> {
             let base = self.code.u_to_i(base);
             at.push(self.code.i_add(index, base));
         }
-        let word = self.fetch(level, &at);
+        let word = self.fetch(&level, &at);
         let border = self.code.b(false);
         let tap = Tap { word, border, corner: None };
         let section = self.code.section(Stage::Decode);
@@ -494,11 +527,8 @@ impl Emitter<'_> {
         let format = self.format();
         let channels = match self.class {
             FormatClass::Integer => decode::integer(self.code, format, tap.word),
-            class => {
-                let [x, y, z] = match class {
-                    FormatClass::Float => decode::float(self.code, format, tap.word),
-                    _ => decode::fixed(self.code, format, tap.word),
-                };
+            FormatClass::Float | FormatClass::Fixed | FormatClass::FloatOrFixed => {
+                let [x, y, z] = self.decode(tap.word);
                 let one = self.code.f(1.0);
                 [x, y, z, one].map(|c| self.code.f_bits(c))
             }

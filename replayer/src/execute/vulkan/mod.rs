@@ -44,7 +44,7 @@ pub use self::{
     physical::{DeviceInfo, DeviceKind, DeviceSelection, FloatControls32},
     pipeline::PipelineCounts,
     raw::{RawDevice, RawJob},
-    statistics::{Statistic, compile_statistics},
+    statistics::{BoundTexels, Statistic, compile_statistics},
 };
 use self::{device::Device, engine::Engine, instance::Instance, physical::Physical};
 use super::{ExecuteError, Executor, ExecutorInfo, Job, Resource};

@@ -22,10 +22,19 @@ pub struct Statistic {
     pub value: f64,
 }
 
-/// Compiles a module as the paths run it (set 0: an image at binding 0, buffers at 1 and 2; 16 bytes of push constants) and
+/// What a module reads texels from, at binding 0 of set 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundTexels {
+    /// An image.
+    Image,
+    /// An image with a sampler, as on the native path.
+    Sampled,
+    /// A buffer, with another at binding 3: the table form of the emulated path.
+    Buffers,
+}
+
+/// Compiles a module as the paths run it (set 0: `texels` at binding 0, buffers at 1 and 2; 16 bytes of push constants) and
 /// returns the driver's statistics of it.
-///
-/// `sampled` says that the image comes with a sampler, as on the native path.
 ///
 /// # Errors
 /// [`ExecuteError::Unavailable`] where there is no such device, [`ExecuteError::Unsupported`] when its driver lacks the
@@ -36,7 +45,7 @@ pub fn compile_statistics(
     module: &Module,
     entry: &str,
     specialization: &[(u32, u32)],
-    sampled: bool,
+    texels: BoundTexels,
 ) -> Result<Vec<Statistic>, ExecuteError> {
     let entry = CString::new(entry)
         .map_err(|_| ExecuteError::InvalidJob("the entry point's name has a zero in it".to_owned()))?;
@@ -71,7 +80,7 @@ pub fn compile_statistics(
     // feature.
     let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.named("vkCreateDevice")?;
     let functions = khr::pipeline_executable_properties::Device::new(&instance.raw, &raw);
-    let found = with_pipeline(&raw, module, &entry, specialization, sampled, |pipeline| {
+    let found = with_pipeline(&raw, module, &entry, specialization, texels, |pipeline| {
         let of = vk::PipelineInfoKHR::default().pipeline(pipeline);
         // SAFETY: the pipeline lives, and the extension with its feature is on.
         let count = unsafe { functions.get_pipeline_executable_properties(&of) }
@@ -112,12 +121,21 @@ fn with_pipeline(
     module: &Module,
     entry: &CString,
     specialization: &[(u32, u32)],
-    sampled: bool,
+    texels: BoundTexels,
     ask: impl FnOnce(vk::Pipeline) -> Result<Vec<Statistic>, ExecuteError>,
 ) -> Result<Vec<Statistic>, ExecuteError> {
-    let image = if sampled { vk::DescriptorType::COMBINED_IMAGE_SAMPLER } else { vk::DescriptorType::SAMPLED_IMAGE };
-    let bindings: Vec<_> = [image, vk::DescriptorType::STORAGE_BUFFER, vk::DescriptorType::STORAGE_BUFFER]
+    let (buffer, first) = (
+        vk::DescriptorType::STORAGE_BUFFER,
+        match texels {
+            BoundTexels::Image => vk::DescriptorType::SAMPLED_IMAGE,
+            BoundTexels::Sampled => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            BoundTexels::Buffers => vk::DescriptorType::STORAGE_BUFFER,
+        },
+    );
+    let count = if texels == BoundTexels::Buffers { 4 } else { 3 };
+    let bindings: Vec<_> = [first, buffer, buffer, buffer]
         .into_iter()
+        .take(count)
         .zip(0u32..)
         .map(|(kind, binding)| {
             vk::DescriptorSetLayoutBinding::default()

@@ -14,7 +14,10 @@ use super::{
     body::{Offsets, body},
     layout::Linear,
 };
-use crate::{materialise::materialise, reference::texel_count_refusal, refusal::Refusal, rules::Profile, state::State};
+use crate::{
+    materialise::materialise, reference::texel_count_refusal, refusal::Refusal, rules::Profile, state::State,
+    table::tables_refused,
+};
 
 /// The most rows of a run.
 const MAX_ROWS: usize = 1024;
@@ -100,6 +103,12 @@ fn field(descriptor: &str, words: &[u32], which: &Field, reason: &str) -> Refusa
 /// quads), or on a memory layout other than linear (compression).
 pub fn export(dispatch: &Dispatch) -> Result<Kit, Refusal> {
     let op = dispatch.op;
+    if dispatch.is_table() {
+        return Err(tables_refused(
+            dispatch,
+            "the code of a kit samples with one T# and one S#; a case of one pair can be exported",
+        ));
+    }
     // The hardware decides what a field means; the profile here only finds the operands and sizes.
     let state = materialise(dispatch, &Profile::GFX1035.rules)?;
     if matches!(op.lod, LodSource::Implicit | LodSource::Bias) {
