@@ -10,6 +10,7 @@ mod native;
 mod reuse;
 mod run;
 mod storage;
+mod tables;
 
 use std::path::Path;
 
