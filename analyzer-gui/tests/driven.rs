@@ -7,6 +7,7 @@ mod assemble;
 mod hardship;
 mod recorded;
 mod support;
+mod tables;
 
 use analyzer_gui::{
     args::Args,

@@ -7,9 +7,9 @@ use replayer::{
     explain::{
         Assignment, Cause, ExplainError, Explanation, Limits, PathModel, SampleDetail, Subject, detail, explain_until,
     },
-    materialise::materialise,
     path::Path,
     rules::Profile,
+    table::Parts,
 };
 
 use super::{number::grouped, outcome::Outcome};
@@ -61,9 +61,10 @@ impl Causes {
         let Some(explanation) = found else { return Ok(None) };
         // The window's font has no arrow. What a rule is called depends on what the dispatch's sampler does under the oracle's rules.
         let rules = sides.oracle.as_ref().unwrap_or(&sides.profile).rules;
-        let state = materialise(dispatch, &rules).ok();
-        let label = |cause: &Cause| cause.label(state.as_ref()).replace('→', "->");
-        let labels = explanation.groups.iter().map(|group| label(&group.rule)).collect();
+        let parts = Parts::new(dispatch).ok();
+        let state_of = |sample| parts.as_ref()?.state_of(&rules, sample).ok();
+        let label = |cause: &Cause, sample| cause.label(state_of(sample).as_ref()).replace('→', "->");
+        let labels = explanation.groups.iter().map(|group| label(&group.rule, group.first)).collect();
         Ok(Some(Self { explanation, labels }))
     }
 

@@ -3,8 +3,9 @@
 use capture_format::{ComputeDispatch, Dispatch};
 use replayer::{
     emulated::{ModuleKey, Slot, module},
-    materialise::materialise,
+    refusal::Refusal,
     rules::Rules,
+    table::Parts,
 };
 use rspirv::{
     binary::Disassemble as _,
@@ -41,15 +42,21 @@ pub struct Disassembly {
 /// # Errors
 /// The refusal of the dispatch, or the defect of the module, as text.
 pub fn disassemble(dispatch: &Dispatch, rules: &Rules) -> Result<Disassembly, String> {
-    let state = materialise(dispatch, rules).map_err(|refusal| format!("refused: {refusal}"))?;
-    let module = module(&ModuleKey::of(&state, *rules)).map_err(|error| error.to_string())?;
-    let constants = Slot::ALL.iter().map(|&slot| Constant {
-        id: slot as u32,
-        name: slot.name().to_owned(),
-        value: slot.value(&state).into(),
-    });
+    let refused = |refusal: Refusal| format!("refused: {refusal}");
+    let parts = Parts::new(dispatch).map_err(refused)?;
+    let states = parts.states(rules).map_err(refused)?;
+    let key = ModuleKey::of_parts(&parts, &states, *rules).ok_or("no module serves all states")?;
+    let module = module(&key).map_err(|error| error.to_string())?;
+    let constants = match states.as_slice() {
+        [state] if !key.table => Slot::ALL
+            .iter()
+            .map(|&slot| Constant { id: slot as u32, name: slot.name().to_owned(), value: slot.value(state).into() })
+            .collect(),
+        // The states of a table are in a buffer.
+        _ => Vec::new(),
+    };
     let parsed = parse(&module.words)?;
-    Ok(disassembly(&parsed, module.words.len(), constants.collect()))
+    Ok(disassembly(&parsed, module.words.len(), constants))
 }
 
 /// Disassembles the module of a compute dispatch.

@@ -1,6 +1,8 @@
 //! Descriptor bits changed in the window.
 
-use capture_format::{Dispatch, Field, FieldRangeError};
+use std::collections::BTreeMap;
+
+use capture_format::{Dispatch, Entries, Field, FieldRangeError};
 
 /// Which descriptor of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,48 +22,76 @@ impl Descriptor {
             Self::Sampler => "S#",
         }
     }
+
+    /// The entry of its table among those that a sample uses.
+    #[must_use]
+    pub fn entry(self, entries: Entries) -> u32 {
+        match self {
+            Self::Image => entries.image,
+            Self::Sampler => entries.sampler,
+        }
+    }
 }
 
-/// The words of both descriptors as they are in force; `None` where nothing was changed.
+/// The words of descriptors as they are in force, by their entry in the dispatch's tables; only those that were changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Edits {
-    image: Option<[u32; 8]>,
-    sampler: Option<[u32; 4]>,
+    images: BTreeMap<u32, [u32; 8]>,
+    samplers: BTreeMap<u32, [u32; 4]>,
 }
 
 impl Edits {
     /// Whether nothing is changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.image.is_none() && self.sampler.is_none()
+        self.images.is_empty() && self.samplers.is_empty()
     }
 
     /// The dispatch with the changed words. Texels, coordinates and oracle stay as recorded.
     #[must_use]
     pub fn apply(&self, dispatch: &Dispatch) -> Dispatch {
         let mut changed = dispatch.clone();
-        changed.image = self.image.unwrap_or(changed.image);
-        changed.sampler = self.sampler.or(changed.sampler);
+        for (&entry, &words) in &self.images {
+            match entry.checked_sub(1) {
+                None => changed.image = words,
+                Some(more) => {
+                    if let Some(image) = changed.more_images.get_mut(more as usize) {
+                        image.words = words;
+                    }
+                }
+            }
+        }
+        for (&entry, &words) in &self.samplers {
+            match entry.checked_sub(1) {
+                None => changed.sampler = Some(words),
+                Some(more) => {
+                    if let Some(sampler) = changed.more_samplers.get_mut(more as usize) {
+                        *sampler = words;
+                    }
+                }
+            }
+        }
         changed
     }
 
     /// The words of a descriptor, changed or as recorded; `None` when the dispatch has no such descriptor.
     #[must_use]
-    pub fn words(&self, dispatch: &Dispatch, descriptor: Descriptor) -> Option<Vec<u32>> {
-        match descriptor {
-            Descriptor::Image => Some(self.image.unwrap_or(dispatch.image).to_vec()),
-            Descriptor::Sampler => self.sampler.or(dispatch.sampler).map(|words| words.to_vec()),
-        }
+    pub fn words(&self, dispatch: &Dispatch, descriptor: Descriptor, entry: u32) -> Option<Vec<u32>> {
+        let recorded = recorded(dispatch, descriptor, entry)?;
+        let changed = match descriptor {
+            Descriptor::Image => self.images.get(&entry).map(|words| words.to_vec()),
+            Descriptor::Sampler => self.samplers.get(&entry).map(|words| words.to_vec()),
+        };
+        Some(changed.unwrap_or_else(|| recorded.to_vec()))
     }
 
-    /// Whether a field has another value than the recorded one.
-    #[must_use]
-    pub fn is_changed(&self, dispatch: &Dispatch, descriptor: Descriptor, field: &Field) -> bool {
-        match (descriptor, self.image, self.sampler, dispatch.sampler) {
-            (Descriptor::Image, Some(words), ..) => field.extract(&words) != field.extract(&dispatch.image),
-            (Descriptor::Sampler, _, Some(words), Some(recorded)) => field.extract(&words) != field.extract(&recorded),
-            _ => false,
-        }
+    /// The entries of which fields are changed, ascending.
+    pub fn entries(&self, descriptor: Descriptor) -> impl Iterator<Item = u32> + '_ {
+        let (images, samplers) = match descriptor {
+            Descriptor::Image => (Some(self.images.keys()), None),
+            Descriptor::Sampler => (None, Some(self.samplers.keys())),
+        };
+        images.into_iter().flatten().chain(samplers.into_iter().flatten()).copied()
     }
 
     /// Sets a field. Words that equal the recorded ones again count as unchanged.
@@ -72,39 +102,46 @@ impl Edits {
         &mut self,
         dispatch: &Dispatch,
         descriptor: Descriptor,
+        entry: u32,
         field: &Field,
         value: u32,
     ) -> Result<(), FieldRangeError> {
-        match descriptor {
-            Descriptor::Image => {
-                let mut words = self.image.unwrap_or(dispatch.image);
-                field.insert(&mut words, value)?;
-                self.image = (words != dispatch.image).then_some(words);
-            }
-            Descriptor::Sampler => {
-                if let Some(recorded) = dispatch.sampler {
-                    let mut words = self.sampler.unwrap_or(recorded);
-                    field.insert(&mut words, value)?;
-                    self.sampler = (words != recorded).then_some(words);
-                }
-            }
-        }
+        let Some(mut words) = self.words(dispatch, descriptor, entry) else { return Ok(()) };
+        field.insert(&mut words, value)?;
+        self.put(dispatch, descriptor, entry, &words);
         Ok(())
     }
 
     /// Gives a field its recorded value back.
-    pub fn revert(&mut self, dispatch: &Dispatch, descriptor: Descriptor, field: &Field) {
-        match (descriptor, &mut self.image, &mut self.sampler, dispatch.sampler) {
-            (Descriptor::Image, Some(words), ..) => {
-                restore(field, words, &dispatch.image);
-                self.image = self.image.filter(|words| *words != dispatch.image);
-            }
-            (Descriptor::Sampler, _, Some(words), Some(recorded)) => {
-                restore(field, words, &recorded);
-                self.sampler = self.sampler.filter(|words| *words != recorded);
-            }
-            _ => {}
+    pub fn revert(&mut self, dispatch: &Dispatch, descriptor: Descriptor, entry: u32, field: &Field) {
+        let words = self.words(dispatch, descriptor, entry).zip(recorded(dispatch, descriptor, entry));
+        let Some((mut words, recorded)) = words else { return };
+        restore(field, &mut words, recorded);
+        self.put(dispatch, descriptor, entry, &words);
+    }
+
+    fn put(&mut self, dispatch: &Dispatch, descriptor: Descriptor, entry: u32, words: &[u32]) {
+        let unchanged = recorded(dispatch, descriptor, entry) == Some(words);
+        match descriptor {
+            Descriptor::Image => put(&mut self.images, entry, words, unchanged),
+            Descriptor::Sampler => put(&mut self.samplers, entry, words, unchanged),
         }
+    }
+}
+
+fn put<const N: usize>(map: &mut BTreeMap<u32, [u32; N]>, entry: u32, words: &[u32], unchanged: bool) {
+    match words.try_into() {
+        Ok(words) if !unchanged => drop(map.insert(entry, words)),
+        _ => drop(map.remove(&entry)),
+    }
+}
+
+/// The words of a descriptor as recorded; `None` when the dispatch has no such descriptor.
+#[must_use]
+pub fn recorded(dispatch: &Dispatch, descriptor: Descriptor, entry: u32) -> Option<&[u32]> {
+    match descriptor {
+        Descriptor::Image => dispatch.image_at(entry as usize).map(|(words, _)| words.as_slice()),
+        Descriptor::Sampler => dispatch.sampler_at(entry as usize).map(|words| words.as_slice()),
     }
 }
 
@@ -115,7 +152,7 @@ fn restore(field: &Field, words: &mut [u32], recorded: &[u32]) {
 
 #[cfg(test)]
 mod tests {
-    use capture_format::{Column, Coords, ImageDescriptor, Op, SamplerDescriptor, Words};
+    use capture_format::{Column, Coords, ImageDescriptor, Op, SamplerDescriptor, TableImage, Words};
 
     use super::*;
 
@@ -141,25 +178,42 @@ mod tests {
         let dispatch = dispatch();
         let (field, sampler) = (&SamplerDescriptor::TRUNC_COORD, Descriptor::Sampler);
         let mut edits = Edits::default();
-        edits.set(&dispatch, sampler, field, 1).unwrap();
-        assert!(edits.is_changed(&dispatch, sampler, field) && !edits.is_empty());
+        edits.set(&dispatch, sampler, 0, field, 1).unwrap();
+        assert_eq!(edits.entries(sampler).collect::<Vec<_>>(), [0]);
         assert_eq!(edits.apply(&dispatch).sampler, Some([1 << 27, 0, 0, 0]));
-        edits.set(&dispatch, Descriptor::Image, &ImageDescriptor::BASE_LEVEL, 3).unwrap();
-        edits.revert(&dispatch, sampler, field);
+        edits.set(&dispatch, Descriptor::Image, 0, &ImageDescriptor::BASE_LEVEL, 3).unwrap();
+        edits.revert(&dispatch, sampler, 0, field);
         assert_eq!(edits.apply(&dispatch).sampler, Some([0; 4]));
         assert_eq!(edits.apply(&dispatch).image[3], 3 << 12);
-        edits.set(&dispatch, Descriptor::Image, &ImageDescriptor::BASE_LEVEL, 0).unwrap();
+        edits.set(&dispatch, Descriptor::Image, 0, &ImageDescriptor::BASE_LEVEL, 0).unwrap();
         assert!(edits.is_empty(), "equal words are no change");
-        assert!(edits.set(&dispatch, sampler, field, 2).is_err());
+        assert!(edits.set(&dispatch, sampler, 0, field, 2).is_err());
         assert!(edits.is_empty());
+    }
+
+    #[test]
+    fn a_field_of_a_table_is_changed_in_its_entry_alone() {
+        let image = TableImage { words: [1; 8], texels: Words::default() };
+        let dispatch = Dispatch { more_images: vec![image; 2], more_samplers: vec![[2; 4]; 2], ..dispatch() };
+        let mut edits = Edits::default();
+        edits.set(&dispatch, Descriptor::Image, 2, &ImageDescriptor::BASE_LEVEL, 3).unwrap();
+        edits.set(&dispatch, Descriptor::Sampler, 1, &SamplerDescriptor::TRUNC_COORD, 1).unwrap();
+        edits.set(&dispatch, Descriptor::Sampler, 3, &SamplerDescriptor::TRUNC_COORD, 1).unwrap();
+        let changed = edits.apply(&dispatch);
+        assert_eq!((changed.image, changed.more_images[0].words), ([0; 8], [1; 8]));
+        assert_eq!(changed.more_images[1].words, [1, 1, 1, 1 | 3 << 12, 1, 1, 1, 1]);
+        assert_eq!((changed.sampler, changed.more_samplers), (Some([0; 4]), vec![[2 | 1 << 27, 2, 2, 2], [2; 4]]));
+        edits.revert(&dispatch, Descriptor::Image, 2, &ImageDescriptor::BASE_LEVEL);
+        assert_eq!(edits.entries(Descriptor::Image).count(), 0);
+        assert_eq!(edits.entries(Descriptor::Sampler).collect::<Vec<_>>(), [1], "there is no entry 3");
     }
 
     #[test]
     fn a_dispatch_without_sampler_has_none_to_change() {
         let dispatch = Dispatch { sampler: None, ..dispatch() };
         let mut edits = Edits::default();
-        edits.set(&dispatch, Descriptor::Sampler, &SamplerDescriptor::CLAMP_X, 1).unwrap();
+        edits.set(&dispatch, Descriptor::Sampler, 0, &SamplerDescriptor::CLAMP_X, 1).unwrap();
         assert!(edits.is_empty());
-        assert_eq!(edits.words(&dispatch, Descriptor::Sampler), None);
+        assert_eq!(edits.words(&dispatch, Descriptor::Sampler, 0), None);
     }
 }

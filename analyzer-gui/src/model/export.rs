@@ -8,8 +8,8 @@ use std::{
 };
 
 use capture_format::{
-    CaseOptions, ComputeDispatch, Coords, Dispatch, Expected, Oracle, Recorded, Recording, Trace, TraceMeta,
-    write_case, write_recording_case,
+    CaseOptions, ComputeDispatch, Dispatch, Expected, Oracle, Recorded, Recording, Trace, TraceMeta, write_case,
+    write_recording_case,
 };
 use exr::prelude::{AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, LayerAttributes, WritableImage as _};
 
@@ -259,7 +259,7 @@ pub fn compute_case(dispatch: &ComputeDispatch, oracle: &Oracle, folder: &Path) 
     Ok(write_recording_case(&recording, folder, &CaseOptions::default())?)
 }
 
-/// Writes one sample of a dispatch as a case into a folder: the same descriptors and texels, a grid of one invocation.
+/// Writes one sample of a dispatch as a case into a folder: its descriptors and texels, a grid of one invocation.
 ///
 /// # Errors
 /// As [`case`], and when there is no such sample.
@@ -270,21 +270,15 @@ pub fn sample_case(
     index: usize,
     folder: &Path,
 ) -> Result<PathBuf, ExportError> {
-    let columns = dispatch.coords.columns.len();
-    let row = dispatch.coords.words.get(index * columns..(index + 1) * columns);
-    let row = row.ok_or(ExportError::Nothing("there is no such sample"))?;
+    let entries = dispatch.entries_of(index);
+    let one = u32::try_from(index).ok().and_then(|number| dispatch.with_entries(entries?, [1, 1, 1], &[number]));
+    let one = one.ok_or(ExportError::Nothing("there is no such sample"))?;
     let expected = dispatch.expected.as_ref().and_then(|expected| {
         let measured = expected.measured_channels(index);
         let words = expected.sample(index)?;
         Some(Expected { words: words[..].into(), measured: (measured != 0xf).then(|| vec![measured]) })
     });
-    let one = Dispatch {
-        name: format!("{}-sample-{index}", dispatch.name),
-        grid: [1, 1, 1],
-        coords: Coords { columns: dispatch.coords.columns.clone(), words: row.into() },
-        expected,
-        ..dispatch.clone()
-    };
+    let one = Dispatch { name: format!("{}-sample-{index}", dispatch.name), expected, ..one };
     case(&one, oracle, changed, folder)
 }
 

@@ -3,13 +3,15 @@
 use capture_format::{Dispatch, Field, ImageDescriptor, SamplerDescriptor, Shown};
 use replayer::rules::RuleId;
 
-use super::edits::{Descriptor, Edits};
+use super::edits::{Descriptor, Edits, recorded};
 
 /// One field of a descriptor as the panel shows it.
 #[derive(Clone, Debug)]
 pub struct FieldRow {
     /// Which descriptor.
     pub descriptor: Descriptor,
+    /// Its entry, when the dispatch has a table of such descriptors.
+    pub entry: Option<u32>,
     /// The field.
     pub field: &'static Field,
     /// Its value.
@@ -29,11 +31,28 @@ impl FieldRow {
         self.value != self.recorded
     }
 
-    /// The name under which its control is found: `S# CLAMP_X`.
+    /// The name under which its control is found: `S# CLAMP_X`, in a table `S#[3] CLAMP_X`.
     #[must_use]
     pub fn label(&self) -> String {
-        format!("{} {}", self.descriptor.name(), self.field.name)
+        format!("{} {}", entry_name(self.descriptor, self.entry), self.field.name)
     }
+}
+
+/// `S#`, or `S#[3]` for an entry of a table.
+#[must_use]
+pub fn entry_name(descriptor: Descriptor, entry: Option<u32>) -> String {
+    let name = descriptor.name();
+    entry.map_or_else(|| name.to_owned(), |entry| format!("{name}[{entry}]"))
+}
+
+/// An entry, where the dispatch has a table of such descriptors.
+#[must_use]
+pub fn in_table(dispatch: &Dispatch, descriptor: Descriptor, entry: u32) -> Option<u32> {
+    let several = match descriptor {
+        Descriptor::Image => dispatch.image_count() > 1,
+        Descriptor::Sampler => dispatch.sampler_count() > 1,
+    };
+    several.then_some(entry)
 }
 
 /// The fields of a descriptor.
@@ -45,20 +64,21 @@ pub fn table(descriptor: Descriptor) -> &'static [Field] {
     }
 }
 
-/// The rows of a descriptor; none when the dispatch has no such descriptor.
+/// The rows of an entry of a descriptor (0 without a table); none when the dispatch has no such descriptor.
 #[must_use]
-pub fn rows(dispatch: &Dispatch, edits: &Edits, descriptor: Descriptor) -> Vec<FieldRow> {
-    let recorded = Edits::default().words(dispatch, descriptor);
-    let Some((words, recorded)) = edits.words(dispatch, descriptor).zip(recorded) else { return Vec::new() };
+pub fn rows(dispatch: &Dispatch, edits: &Edits, descriptor: Descriptor, entry: u32) -> Vec<FieldRow> {
+    let recorded = recorded(dispatch, descriptor, entry);
+    let Some((words, recorded)) = edits.words(dispatch, descriptor, entry).zip(recorded) else { return Vec::new() };
     table(descriptor)
         .iter()
         .map(|field| {
             let value = field.extract(&words);
             FieldRow {
                 descriptor,
+                entry: in_table(dispatch, descriptor, entry),
                 field,
                 value,
-                recorded: field.extract(&recorded),
+                recorded: field.extract(recorded),
                 text: field.describe(value),
                 rules: rules(field.name).to_vec(),
             }
@@ -90,29 +110,43 @@ pub fn rules(field: &str) -> &'static [RuleId] {
     }
 }
 
-/// A field with a value, as `S#.TRUNC_COORD=1`; the value is decimal, hexadecimal, or a code's name.
+/// A field with a value: descriptor, entry of its table if one is named, field, value.
+pub type Setting = (Descriptor, Option<u32>, &'static Field, u32);
+
+/// A field with a value, as `S#.TRUNC_COORD=1`, in a table of descriptors as `S#[3].TRUNC_COORD=1`; the value is decimal,
+/// hexadecimal, or a code's name.
 ///
 /// # Errors
 /// Text that says which part is not known.
-pub fn parse_setting(text: &str) -> Result<(Descriptor, &'static Field, u32), String> {
+pub fn parse_setting(text: &str) -> Result<Setting, String> {
     let fail = |problem: String| format!("{text:?}: {problem}, expected T#.FIELD=VALUE or S#.FIELD=VALUE");
     let (name, value) = text.split_once('=').ok_or_else(|| fail("no = in it".to_owned()))?;
-    let (descriptor, name) = match name.trim().split_once('.') {
-        Some(("T#", name)) => (Descriptor::Image, name),
-        Some(("S#", name)) => (Descriptor::Sampler, name),
-        _ => return Err(fail("it starts with neither T#. nor S#.".to_owned())),
+    let neither = || fail("it starts with neither T#. nor S#.".to_owned());
+    let (which, name) = name.trim().split_once('.').ok_or_else(neither)?;
+    let (descriptor, entry) = match (which.get(..2), which.get(2..)) {
+        (Some("T#"), Some(entry)) => (Descriptor::Image, entry),
+        (Some("S#"), Some(entry)) => (Descriptor::Sampler, entry),
+        _ => return Err(neither()),
+    };
+    let number = |text: &str| text.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    let entry = match entry {
+        "" => None,
+        text => Some(number(text).ok_or_else(|| fail(format!("{text} is no entry of a table")))?),
     };
     let field = table(descriptor).iter().find(|field| field.name.eq_ignore_ascii_case(name));
     let field = field.ok_or_else(|| fail(format!("{} has no field {name}", descriptor.name())))?;
     let value = parse_value(field, value.trim()).ok_or_else(|| fail(format!("{value:?} is no value of {name}")))?;
-    Ok((descriptor, field, value))
+    Ok((descriptor, entry, field, value))
 }
 
 /// The changed fields as [`parse_setting`] reads them.
 #[must_use]
 pub fn settings(dispatch: &Dispatch, edits: &Edits) -> Vec<String> {
-    let changed = |descriptor| rows(dispatch, edits, descriptor).into_iter().filter(FieldRow::is_changed);
-    let text = |row: FieldRow| format!("{}.{}={:#x}", row.descriptor.name(), row.field.name, row.value);
+    let changed = |descriptor| {
+        let rows = edits.entries(descriptor).flat_map(move |entry| rows(dispatch, edits, descriptor, entry));
+        rows.filter(FieldRow::is_changed)
+    };
+    let text = |row: FieldRow| format!("{}.{}={:#x}", entry_name(row.descriptor, row.entry), row.field.name, row.value);
     changed(Descriptor::Sampler).chain(changed(Descriptor::Image)).map(text).collect()
 }
 
@@ -136,10 +170,22 @@ mod tests {
 
     #[test]
     fn settings_parse() {
-        let (descriptor, field, value) = parse_setting("S#.clamp_x=CLAMP_LAST_TEXEL").unwrap();
-        assert_eq!((descriptor, field.name, value), (Descriptor::Sampler, "CLAMP_X", 2));
-        assert_eq!(parse_setting("T#.FORMAT=0x2b").unwrap().2, 43);
-        for bad in ["S#.CLAMP_X", "CLAMP_X=1", "T#.CLAMP_X=1", "S#.CLAMP_X=8", "S#.CLAMP_X=SIDEWAYS"] {
+        let (descriptor, entry, field, value) = parse_setting("S#.clamp_x=CLAMP_LAST_TEXEL").unwrap();
+        assert_eq!((descriptor, entry, field.name, value), (Descriptor::Sampler, None, "CLAMP_X", 2));
+        let (descriptor, entry, _, value) = parse_setting("T#[12].FORMAT=0x2b").unwrap();
+        assert_eq!((descriptor, entry, value), (Descriptor::Image, Some(12), 43));
+        for bad in [
+            "S#.CLAMP_X",
+            "CLAMP_X=1",
+            "T#.CLAMP_X=1",
+            "S#.CLAMP_X=8",
+            "S#.CLAMP_X=SIDEWAYS",
+            "S#[].CLAMP_X=1",
+            "S#[1.CLAMP_X=1",
+            "S#[-1].CLAMP_X=1",
+            "S#1.CLAMP_X=1",
+            "é.CLAMP_X=1",
+        ] {
             assert!(parse_setting(bad).unwrap_err().contains("expected T#.FIELD=VALUE"), "{bad}");
         }
     }

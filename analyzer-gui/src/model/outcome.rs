@@ -170,8 +170,7 @@ impl Outcome {
 /// How the results of a dispatch are read: integer formats give integers.
 #[must_use]
 pub fn number_of(dispatch: &Dispatch) -> Number {
-    let code = capture_format::ImageDescriptor::from_words(dispatch.image).format();
-    match TexelFormat::from_code(code).map(TexelFormat::kind) {
+    match replayer::table::format(dispatch).map(TexelFormat::kind) {
         Some(NumericKind::Uint) => Number::Uint,
         Some(NumericKind::Sint) => Number::Sint,
         _ => Number::Float,

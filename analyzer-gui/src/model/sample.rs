@@ -166,7 +166,9 @@ impl SampleInfo {
             let _ = writeln!(text, "{args}");
         };
         for (column, bits) in &self.operands {
-            if *column == Column::Offset {
+            if column.chooses_entry() {
+                line(format_args!("  {column} = {bits}"));
+            } else if *column == Column::Offset {
                 line(format_args!("  {column} = {}", word(*bits)));
             } else {
                 line(format_args!(

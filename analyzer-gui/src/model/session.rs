@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use capture_format::{Dispatch, Field, FieldRangeError, Source};
+use capture_format::{Dispatch, Entries, Field, FieldRangeError, Source};
 use replayer::{explain::SampleDetail, path::Path as ReplayPath, rules::Profile};
 
 use super::{
@@ -16,7 +16,8 @@ use super::{
     compare::Number,
     compute::Compute,
     disassembly::{Disassembly, disassemble, disassemble_recorded},
-    edits::{Descriptor, Edits},
+    edits::{Descriptor, Edits, recorded},
+    fields,
     goto::{DispatchRef, Goto},
     list::{Listing, Query, Row, arrange},
     navigate::{self, Order, Step},
@@ -68,8 +69,10 @@ pub struct Shown {
     pub stats: Option<Arc<Stats>>,
     /// How results are read.
     pub number: Number,
-    /// The texture, or why it is not shown.
+    /// The texture, or why it is not shown. Of a table of images, that of the selected sample.
     pub texture: Result<Texture, String>,
+    /// The entries of tables of descriptors that are in sight: those of the selected sample, or of the first.
+    pub entries: Entries,
     /// Tells this from what was shown before.
     pub serial: u64,
 }
@@ -83,6 +86,19 @@ pub struct Message {
     pub is_error: bool,
     /// A file that can be opened again because of it.
     pub reload: Option<PathBuf>,
+}
+
+/// The entries of tables that a sample uses; of none, those of the first sample.
+fn entries_in_sight(dispatch: &Dispatch, sample: Option<usize>) -> Entries {
+    dispatch.entries_of(sample.unwrap_or(0)).unwrap_or_default()
+}
+
+/// The dispatch that holds the texture in sight: the dispatch itself, or an entry of its tables alone with one quad.
+fn textured(dispatch: &Arc<Dispatch>, entries: Entries) -> Option<Arc<Dispatch>> {
+    if !dispatch.is_table() {
+        return Some(dispatch.clone());
+    }
+    dispatch.with_entries(entries, [2, 2, 1], &[0; 4]).map(Arc::new)
 }
 
 /// The state behind the window.
@@ -687,10 +703,14 @@ impl Session {
             Some(edits) if !edits.is_empty() => Arc::new(edits.apply(&recorded)),
             _ => recorded.clone(),
         };
-        let texture = profile.and_then(|profile| Texture::new(dispatch.clone(), &profile.rules));
         self.serial += 1;
         self.slice = self.slice.min(dispatch.grid[2].saturating_sub(1));
         self.sample = self.sample.filter(|&sample| (sample as u64) < dispatch.sample_count());
+        let entries = entries_in_sight(&dispatch, self.sample);
+        let texture = profile.and_then(|profile| {
+            let textured = textured(&dispatch, entries).ok_or("no sample uses an image")?;
+            Texture::new(textured, &profile.rules)
+        });
         self.shown = Some(Shown {
             id,
             number: number_of(&dispatch),
@@ -699,6 +719,7 @@ impl Session {
             compute: None,
             stats,
             texture,
+            entries,
             serial: self.serial,
         });
     }
@@ -722,6 +743,7 @@ impl Session {
             dispatch,
             compute: Some(compute),
             texture,
+            entries: Entries::default(),
             serial: self.serial,
         });
         self.take_pending_sample();
@@ -940,11 +962,26 @@ impl Session {
         self.selected.and_then(|id| self.edits.get(&id)).cloned().unwrap_or_default()
     }
 
-    /// Sets a field of the selected dispatch and evaluates it again.
+    /// Sets a field of the selected dispatch and evaluates it again; in a table of descriptors, of the entry in sight.
     ///
     /// # Errors
     /// When the value does not fit the field.
     pub fn set_field(&mut self, descriptor: Descriptor, field: &Field, value: u32) -> Result<(), FieldRangeError> {
+        let Some(entry) = self.shown.as_ref().map(|shown| descriptor.entry(shown.entries)) else { return Ok(()) };
+        self.set_field_of(descriptor, entry, field, value)
+    }
+
+    /// As [`Self::set_field`], for an entry of the dispatch's tables; 0 without a table.
+    ///
+    /// # Errors
+    /// As [`Self::set_field`].
+    pub fn set_field_of(
+        &mut self,
+        descriptor: Descriptor,
+        entry: u32,
+        field: &Field,
+        value: u32,
+    ) -> Result<(), FieldRangeError> {
         let Some(shown) = &self.shown else { return Ok(()) };
         if shown.compute.is_some() {
             self.error(format!(
@@ -954,16 +991,21 @@ impl Session {
             return Ok(());
         }
         let mut edits = self.edits();
-        edits.set(&shown.recorded, descriptor, field, value)?;
+        if recorded(&shown.recorded, descriptor, entry).is_none() {
+            let name = fields::entry_name(descriptor, Some(entry));
+            self.error(format!("{}: there is no {name} in {}", field.name, shown.recorded.name));
+            return Ok(());
+        }
+        edits.set(&shown.recorded, descriptor, entry, field, value)?;
         self.set_edits(edits);
         Ok(())
     }
 
-    /// Gives a field its recorded value back.
+    /// Gives a field its recorded value back; in a table of descriptors, of the entry in sight.
     pub fn revert_field(&mut self, descriptor: Descriptor, field: &Field) {
         let Some(shown) = &self.shown else { return };
         let mut edits = self.edits();
-        edits.revert(&shown.recorded, descriptor, field);
+        edits.revert(&shown.recorded, descriptor, descriptor.entry(shown.entries), field);
         self.set_edits(edits);
     }
 
@@ -997,6 +1039,11 @@ impl Session {
         self.sample = sample;
         if let (Some(sample), Some(grid)) = (sample, self.selected.and_then(|id| self.grid(id))) {
             self.slice = navigate::position(sample, grid)[2];
+        }
+        // Other descriptors come into sight, and with them another texture.
+        let now = self.shown.as_ref().filter(|shown| shown.dispatch.is_table());
+        if now.is_some_and(|shown| shown.entries != entries_in_sight(&shown.dispatch, self.sample)) {
+            self.show();
         }
     }
 

@@ -25,7 +25,7 @@ impl Slice {
     }
 }
 
-/// The texture of a dispatch.
+/// The texture of a dispatch without tables of descriptors.
 pub struct Texture {
     /// The dispatch whose texels these are.
     pub dispatch: Arc<Dispatch>,

@@ -256,8 +256,12 @@ impl AnalyzerApp {
         if self.session.shown().is_some() && !self.pending_fields.is_empty() {
             for text in std::mem::take(&mut self.pending_fields) {
                 match fields::parse_setting(&text) {
-                    Ok((descriptor, field, value)) => {
-                        if let Err(error) = self.session.set_field(descriptor, field, value) {
+                    Ok((descriptor, entry, field, value)) => {
+                        let set = match entry {
+                            Some(entry) => self.session.set_field_of(descriptor, entry, field, value),
+                            None => self.session.set_field(descriptor, field, value),
+                        };
+                        if let Err(error) = set {
                             self.session.complain(&error);
                         }
                     }

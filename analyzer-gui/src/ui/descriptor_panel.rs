@@ -6,7 +6,7 @@ use replayer::rules::Profile;
 
 use super::{bindings_panel, export_window::What, panes::Request, theme};
 use crate::model::{
-    edits::{Descriptor, Edits},
+    edits::{Descriptor, recorded},
     fields::{self, FieldRow},
     number::{grouped, word},
     session::Session,
@@ -36,7 +36,7 @@ pub fn descriptors_ui(ui: &mut Ui, session: &mut Session, panel: &mut Descriptor
     if let Some(compute) = &shown.compute {
         return bindings_panel::bindings_ui(ui, compute, &mut panel.filter, requests);
     }
-    let (dispatch, edits) = (shown.recorded.clone(), session.edits());
+    let (dispatch, edits, entries) = (shown.recorded.clone(), session.edits(), shown.entries);
     let profile = session.profile().ok();
     ui.horizontal_wrapped(|ui| {
         ui.add(egui::TextEdit::singleline(&mut panel.filter).hint_text("filter fields").desired_width(110.0))
@@ -56,15 +56,22 @@ pub fn descriptors_ui(ui: &mut Ui, session: &mut Session, panel: &mut Descriptor
     ScrollArea::vertical().id_salt("fields").auto_shrink(false).show(ui, |ui| {
         let mut change = None;
         for descriptor in [Descriptor::Sampler, Descriptor::Image] {
-            let rows = fields::rows(&dispatch, &edits, descriptor);
-            let words = edits.words(&dispatch, descriptor);
+            let entry = descriptor.entry(entries);
+            let rows = fields::rows(&dispatch, &edits, descriptor, entry);
+            let words = edits.words(&dispatch, descriptor, entry);
             let Some(words) = words else {
                 ui.weak(format!("{}: a load has none.", descriptor.name()));
                 continue;
             };
-            let title = if descriptor == Descriptor::Image { "T#  image" } else { "S#  sampler" };
-            egui::CollapsingHeader::new(RichText::new(title).strong()).default_open(true).show_unindented(ui, |ui| {
-                words_ui(ui, &words, &edits_recorded(&dispatch, descriptor));
+            let what = if descriptor == Descriptor::Image { "image" } else { "sampler" };
+            let of_table = match fields::in_table(&dispatch, descriptor, entry) {
+                Some(entry) => format!("[{entry}] of {}", count(&dispatch, descriptor)),
+                None => String::new(),
+            };
+            let title = RichText::new(format!("{}{of_table}  {what}", descriptor.name())).strong();
+            let header = egui::CollapsingHeader::new(title).id_salt(what).default_open(true);
+            header.show_unindented(ui, |ui| {
+                words_ui(ui, &words, recorded(&dispatch, descriptor, entry).unwrap_or_default());
                 ui.spacing_mut().item_spacing.y = 1.0;
                 for (n, row) in rows.iter().filter(|row| is_listed(row, panel)).enumerate() {
                     if let Some(made) = row_ui(ui, row, profile.as_ref(), n) {
@@ -115,9 +122,12 @@ fn is_listed(row: &FieldRow, panel: &DescriptorPanel) -> bool {
     named && !(panel.brief && dull)
 }
 
-/// The words as recorded; none when the dispatch has no such descriptor.
-fn edits_recorded(dispatch: &Dispatch, descriptor: Descriptor) -> Vec<u32> {
-    Edits::default().words(dispatch, descriptor).unwrap_or_default()
+/// Number of descriptors in a table.
+fn count(dispatch: &Dispatch, descriptor: Descriptor) -> usize {
+    match descriptor {
+        Descriptor::Image => dispatch.image_count(),
+        Descriptor::Sampler => dispatch.sampler_count(),
+    }
 }
 
 /// The raw words, four a line; those that were changed stand out.

@@ -230,7 +230,10 @@ fn operands_ui(ui: &mut Ui, info: &SampleInfo) {
         for (column, bits) in &info.operands {
             ui.label(mono(column.name()));
             ui.label(mono(word(*bits)));
-            if *column == Column::Offset {
+            if column.chooses_entry() {
+                ui.label(mono(bits.to_string()));
+                ui.label("");
+            } else if *column == Column::Offset {
                 let [x, y, z] = replayer::reference::operands::unpack_offset(*bits);
                 ui.label(mono(format!("{x} {y} {z}")));
                 ui.label("");
