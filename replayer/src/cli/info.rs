@@ -1,6 +1,7 @@
 //! `info`: what a trace holds.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     io::{self, Write},
     path::PathBuf,
 };
@@ -26,7 +27,7 @@ const DIM: Style = Style::new().dimmed();
 /// Show what a trace holds: records, dispatches, every field of S# and T# with its bits
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  replayer info ties.texeltrace\n  replayer info ties.texeltrace --dispatch off-grid --json"
+    after_help = "Examples:\n  replayer info ties.texeltrace\n  replayer info ties.texeltrace --dispatch off-grid --json\n  replayer info bindless.texeltrace --descriptor 'T#[17]' --descriptor 'S#[3]'"
 )]
 pub(super) struct InfoArguments {
     /// The trace or case
@@ -34,9 +35,79 @@ pub(super) struct InfoArguments {
     /// Only this dispatch, by number (from 0) or name
     #[arg(long, value_name = "N|NAME")]
     dispatch: Option<String>,
+    /// Show an entry of a table of descriptors in full, as T#[N] or S#[N]; of a table, only what its entries hold is shown
+    /// otherwise. May be given several times
+    #[arg(long, value_name = "T#[N]|S#[N]", value_parser = parse_entry)]
+    descriptor: Vec<TableEntry>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// An entry of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TableEntry {
+    kind: Kind,
+    number: usize,
+}
+
+/// Which descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Image,
+    Sampler,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Image => "T#",
+            Self::Sampler => "S#",
+        }
+    }
+
+    fn fields(self) -> &'static [Field] {
+        match self {
+            Self::Image => ImageDescriptor::FIELDS,
+            Self::Sampler => SamplerDescriptor::FIELDS,
+        }
+    }
+
+    /// The words of each entry.
+    fn table(self, dispatch: &Dispatch) -> Vec<&[u32]> {
+        match self {
+            Self::Image => dispatch.images().map(|(words, _)| words.as_slice()).collect(),
+            Self::Sampler => dispatch.samplers().map(|words| words.as_slice()).collect(),
+        }
+    }
+
+    /// Samples that use each entry.
+    fn uses(self, dispatch: &Dispatch) -> Vec<u64> {
+        let mut uses = vec![0; self.table(dispatch).len()];
+        for entries in (0..dispatch.coords.rows()).filter_map(|sample| dispatch.entries_of(sample)) {
+            let entry = match self {
+                Self::Image => entries.image,
+                Self::Sampler => entries.sampler,
+            };
+            if let Some(count) = uses.get_mut(entry as usize) {
+                *count += 1;
+            }
+        }
+        uses
+    }
+}
+
+/// `T#[17]`, as refusals name an entry, or `T#17`.
+fn parse_entry(text: &str) -> Result<TableEntry, String> {
+    let split = text.get(..2).zip(text.get(2..));
+    let (kind, rest) = match split {
+        Some(("T#", rest)) => (Kind::Image, rest),
+        Some(("S#", rest)) => (Kind::Sampler, rest),
+        _ => return Err("expected T#[N] or S#[N]".to_owned()),
+    };
+    let number = rest.strip_prefix('[').map_or(Some(rest), |rest| rest.strip_suffix(']'));
+    let number = number.and_then(|number| number.parse().ok()).ok_or("expected T#[N] or S#[N]")?;
+    Ok(TableEntry { kind, number })
 }
 
 pub(super) fn run(arguments: &InfoArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
@@ -48,11 +119,11 @@ pub(super) fn run(arguments: &InfoArguments, context: &mut Context<'_>) -> Resul
     if arguments.json {
         let mut dispatches = Vec::new();
         match &one {
-            Some(dispatch) => dispatches.push(recorded_json(dispatch)),
+            Some(dispatch) => dispatches.push(recorded_json(dispatch, &arguments.descriptor)),
             None => {
                 for index in 0..source.len() {
                     match source.recorded(index) {
-                        Ok(dispatch) => dispatches.push(recorded_json(&dispatch)),
+                        Ok(dispatch) => dispatches.push(recorded_json(&dispatch, &arguments.descriptor)),
                         Err(error) => {
                             sound = false;
                             dispatches.push(json!({ "name": source.names().get(index), "error": error.to_string() }));
@@ -70,7 +141,7 @@ pub(super) fn run(arguments: &InfoArguments, context: &mut Context<'_>) -> Resul
         out.flush()?;
     } else {
         match &one {
-            Some(dispatch) => write_recorded(&mut context.out.buffered(), dispatch)?,
+            Some(dispatch) => write_recorded(&mut context.out.buffered(), dispatch, &arguments.descriptor)?,
             None => {
                 sound &= write_trace(&mut context.out.buffered(), &source)?;
                 for index in 0..source.len() {
@@ -78,7 +149,9 @@ pub(super) fn run(arguments: &InfoArguments, context: &mut Context<'_>) -> Resul
                         return closed();
                     }
                     match source.recorded(index) {
-                        Ok(dispatch) => write_recorded(&mut context.out.buffered(), &dispatch)?,
+                        Ok(dispatch) => {
+                            write_recorded(&mut context.out.buffered(), &dispatch, &arguments.descriptor)?;
+                        }
                         Err(error) => {
                             sound = false;
                             writeln!(context.out, "\n{BOLD}dispatch {index}{BOLD:#}: {error}")?;
@@ -127,9 +200,9 @@ fn write_trace(out: &mut dyn Write, source: &Source) -> io::Result<bool> {
     Ok(sound)
 }
 
-fn write_recorded(out: &mut dyn Write, dispatch: &Recorded) -> io::Result<()> {
+fn write_recorded(out: &mut dyn Write, dispatch: &Recorded, shown: &[TableEntry]) -> io::Result<()> {
     match dispatch {
-        Recorded::Sample(dispatch) => write_dispatch(out, dispatch),
+        Recorded::Sample(dispatch) => write_dispatch(out, dispatch, shown),
         Recorded::Compute(dispatch) => write_compute(out, dispatch),
     }
 }
@@ -193,12 +266,15 @@ fn write_binding(out: &mut dyn Write, binding: &ComputeBinding) -> io::Result<()
     Ok(())
 }
 
-fn write_dispatch(out: &mut dyn Write, dispatch: &Dispatch) -> io::Result<()> {
+fn write_dispatch(out: &mut dyn Write, dispatch: &Dispatch, shown: &[TableEntry]) -> io::Result<()> {
     let [x, y, z] = dispatch.grid;
     let columns: Vec<_> = dispatch.coords.columns.iter().map(|c| c.name()).collect();
     writeln!(out, "\n{BOLD}{}{BOLD:#}  {}", dispatch.name, dispatch.op)?;
     writeln!(out, "  grid     {x}×{y}×{z}, {} samples", dispatch.sample_count())?;
-    writeln!(out, "  texels   {} words", dispatch.texels.len())?;
+    match dispatch.image_count() {
+        1 => writeln!(out, "  texels   {} words", dispatch.texels.len())?,
+        images => writeln!(out, "  texels   {} words in {images} images", dispatch.texel_words())?,
+    }
     writeln!(out, "  coords   {} rows of {}", dispatch.coords.rows(), columns.join(" "))?;
     if let Some(dmask) = dispatch.dmask {
         writeln!(out, "  DMASK    {dmask:#x}")?;
@@ -217,9 +293,56 @@ fn write_dispatch(out: &mut dyn Write, dispatch: &Dispatch) -> io::Result<()> {
     for (number, row) in dispatch.border_table.iter().enumerate() {
         writeln!(out, "  border   {number}: {}", hex(row))?;
     }
-    write_fields(out, "T#", &dispatch.image, ImageDescriptor::FIELDS)?;
-    if let Some(sampler) = &dispatch.sampler {
-        write_fields(out, "S#", sampler, SamplerDescriptor::FIELDS)?;
+    for kind in [Kind::Image, Kind::Sampler] {
+        match kind.table(dispatch).as_slice() {
+            [] => {}
+            [words] => write_fields(out, kind.name(), words, kind.fields())?,
+            table => write_table(out, kind, table, dispatch)?,
+        }
+    }
+    for entry in shown.iter().filter(|entry| entry.kind.table(dispatch).len() > 1) {
+        match entry.kind.table(dispatch).get(entry.number) {
+            Some(words) => {
+                let uses = entry.kind.uses(dispatch)[entry.number];
+                let title = format!("{}[{}]", entry.kind.name(), entry.number);
+                writeln!(out, "  {title} used by {uses} samples")?;
+                write_fields(out, &title, words, entry.kind.fields())?;
+            }
+            None => writeln!(out, "  {}[{}] is not there", entry.kind.name(), entry.number)?,
+        }
+    }
+    Ok(())
+}
+
+/// Values of a field that are listed one by one.
+const LISTED_VALUES: usize = 6;
+
+/// What the entries of a table hold, a line a field.
+fn write_table(out: &mut dyn Write, kind: Kind, table: &[&[u32]], dispatch: &Dispatch) -> io::Result<()> {
+    let used = kind.uses(dispatch).iter().filter(|&&count| count > 0).count();
+    let distinct = table.iter().collect::<BTreeSet<_>>().len();
+    let name = kind.name();
+    writeln!(out, "  {name}       table of {} entries, {used} in use, {distinct} distinct", table.len())?;
+    for field in kind.fields() {
+        let mut values: BTreeMap<u32, usize> = BTreeMap::new();
+        for words in table {
+            *values.entry(field.extract(words)).or_default() += 1;
+        }
+        if field.is_reserved() && values.keys().all(|&value| value == 0) {
+            continue;
+        }
+        let text = match (values.len(), values.first_key_value(), values.last_key_value()) {
+            (1, Some((&value, _)), _) => field.describe(value),
+            (2..=LISTED_VALUES, ..) => {
+                let listed = values.iter().map(|(&value, count)| format!("{} ({count}×)", field.describe(value)));
+                listed.collect::<Vec<_>>().join(", ")
+            }
+            (count, Some((&least, _)), Some((&most, _))) => {
+                format!("{count} values, {} to {}", field.describe(least), field.describe(most))
+            }
+            _ => String::new(),
+        };
+        writeln!(out, "    {:12} {:28} {text}", field.bits_text(), field.name)?;
     }
     Ok(())
 }
@@ -276,9 +399,9 @@ fn trace_json(source: &Source) -> Value {
     all
 }
 
-fn recorded_json(dispatch: &Recorded) -> Value {
+fn recorded_json(dispatch: &Recorded, shown: &[TableEntry]) -> Value {
     match dispatch {
-        Recorded::Sample(dispatch) => dispatch_json(dispatch),
+        Recorded::Sample(dispatch) => dispatch_json(dispatch, shown),
         Recorded::Compute(dispatch) => compute_json(dispatch),
     }
 }
@@ -325,24 +448,44 @@ fn compute_json(dispatch: &ComputeDispatch) -> Value {
     })
 }
 
-fn dispatch_json(dispatch: &Dispatch) -> Value {
+/// The descriptors of a kind: the one there is under `single`, or the entries of a table under `table`.
+fn put_descriptors(all: &mut Value, kind: Kind, [single, table]: [&str; 2], dispatch: &Dispatch, shown: &[TableEntry]) {
+    let fields = |words: &[u32]| json!({ "words": words, "fields": fields_json(words, kind.fields()) });
+    let entries = kind.table(dispatch);
+    if entries.len() < 2 {
+        all[single] = entries.first().map_or(Value::Null, |words| fields(words));
+        return;
+    }
+    let uses = kind.uses(dispatch);
+    let entry = |(number, words): (usize, &&[u32])| {
+        let mut one =
+            if shown.contains(&TableEntry { kind, number }) { fields(words) } else { json!({ "words": words }) };
+        one["samples"] = uses[number].into();
+        if kind == Kind::Image {
+            one["texel_words"] = dispatch.image_at(number).map(|(_, texels)| texels.len()).into();
+        }
+        one
+    };
+    all[table] = entries.iter().enumerate().map(entry).collect();
+}
+
+fn dispatch_json(dispatch: &Dispatch, shown: &[TableEntry]) -> Value {
     let columns: Vec<_> = dispatch.coords.columns.iter().map(|c| c.name()).collect();
-    json!({
+    let mut all = json!({
         "name": dispatch.name,
         "op": dispatch.op.to_string(),
         "grid": dispatch.grid,
         "samples": dispatch.sample_count(),
         "dmask": dispatch.dmask,
-        "texel_words": dispatch.texels.len(),
+        "texel_words": dispatch.texel_words(),
         "columns": columns,
         "rows": dispatch.coords.rows(),
         "border_table": dispatch.border_table,
         "has_expected": dispatch.expected.is_some(),
-        "image": { "words": dispatch.image, "fields": fields_json(&dispatch.image, ImageDescriptor::FIELDS) },
-        "sampler": dispatch
-            .sampler
-            .map(|words| json!({ "words": words, "fields": fields_json(&words, SamplerDescriptor::FIELDS) })),
-    })
+    });
+    put_descriptors(&mut all, Kind::Image, ["image", "images"], dispatch, shown);
+    put_descriptors(&mut all, Kind::Sampler, ["sampler", "samplers"], dispatch, shown);
+    all
 }
 
 fn fields_json(words: &[u32], fields: &[Field]) -> Vec<Value> {
