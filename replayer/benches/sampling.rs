@@ -10,13 +10,14 @@ use std::{hint::black_box, num::NonZeroU32, time::Duration};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use replayer::{
     execute::{
+        Executor,
         embedded::Embedded,
         vulkan::{DeviceKind, DeviceSelection, MemoryMode, VulkanExecutor, VulkanOptions},
     },
     path::{Path, evaluate},
     rules::Profile,
 };
-use support::{Work, dispatch};
+use support::{Work, bindless, dispatch};
 
 /// Samples along each side of the grid.
 const SIDE: u32 = 2048;
@@ -57,6 +58,40 @@ fn sampling(c: &mut Criterion) {
                 black_box(results)
             });
         });
+        group.finish();
+    }
+}
+
+/// Tables of descriptors beside one T# and S#, with which the state reaches the module as constants.
+fn tables(c: &mut Criterion) {
+    let mut executor = VulkanExecutor::open(&DeviceSelection::Auto, &VulkanOptions::default())
+        .expect("the benchmark needs a Vulkan device");
+    let mut embedded = Embedded::new();
+    let works = [
+        ("one T# and S#", 1, 1),
+        ("4 T#s, 16 S#s", 4, 16),
+        ("1,000 T#s, one S#", 1000, 1),
+        ("1,000 T#s, 16 S#s", 1000, 16),
+    ];
+    for (name, images, samplers) in works {
+        let dispatch = bindless(images, samplers, SIDE);
+        let mut group = c.benchmark_group(format!("bilinear 2D, random order, {name}"));
+        group
+            .throughput(Throughput::Elements(dispatch.sample_count()))
+            .sample_size(10)
+            .warm_up_time(Duration::from_secs(1))
+            .measurement_time(Duration::from_secs(3));
+        let mut run = |name: &str, path: Path, executor: &mut dyn Executor| {
+            group.bench_function(name, |b| {
+                b.iter(|| {
+                    let results = evaluate(&dispatch, path, &Profile::GFX1035, Some(executor), false);
+                    black_box(results.expect("it is modelled"))
+                });
+            });
+        };
+        run("reference", Path::Reference, &mut embedded);
+        run("emulated", Path::Emulated, &mut executor);
+        run("emulated, embedded executor", Path::Emulated, &mut embedded);
         group.finish();
     }
 }
@@ -141,5 +176,5 @@ fn alternating(_: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, sampling, kernels, alternating);
+criterion_group!(benches, sampling, tables, kernels, alternating);
 criterion_main!(benches);

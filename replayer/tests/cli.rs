@@ -79,6 +79,28 @@ fn a_wrong_profile_mismatches_with_words_floats_and_distances() {
     assert!(!shown.contains('\x1b'), "colours, and no terminal");
 }
 
+/// Words that would be NaNs are numbers like others where the format holds integers.
+#[test]
+fn integers_that_look_like_nans_differ() {
+    let folder = Folder::new();
+    let case = r#"schema = 1
+name = "integers"
+oracle = { device = "by hand", profile = "exact", source = "synthetic" }
+[[dispatch]]
+name = "load"
+op = "image_load"
+grid = [1, 1, 1]
+image = [0, "0x01400000", "0x80000000", "0x900003ac", 0, 0, 0, 0]
+texels = { words = ["0xfffffffe"] }
+coords = { columns = ["x", "y"], rows = [[0, 0]] }
+expected = { rows = [["0xffffffff", "*", "*", "*"]] }
+"#;
+    std::fs::write(folder.path("case.toml"), case).unwrap();
+    let output = replayer(&["run", &folder.name("case.toml"), "--path", "reference", "--json", "-"]);
+    let result = json(&output);
+    assert_eq!((&result["totals"]["mismatch"], &result["dispatches"][0]["max_ulp"]), (&1.into(), &1.into()));
+}
+
 #[test]
 fn two_paths_need_no_oracle() {
     let arguments =
@@ -139,6 +161,72 @@ fn info_shows_every_field_with_its_bits() {
     let packed = json(&replayer(&["info", &traces("h200/weights/weights.texeltrace"), "--json"]));
     assert_eq!(packed["problems"], serde_json::json!([]));
     assert!(packed["records"].as_array().unwrap().len() >= 4);
+}
+
+#[test]
+fn info_sums_up_tables_and_shows_entries_on_request() {
+    let case = traces("tables");
+    let shown = text(&replayer(&["info", &case, "--dispatch", "planes"]).stdout);
+    for line in [
+        "  texels   128 words in 4 images",
+        "  T#       table of 4 entries, 4 in use, 2 distinct",
+        "  S#       table of 5 entries, 5 in use, 5 distinct",
+        "    word3[2:0]   DST_SEL_X                    0 0 (1×), 4 X (3×)",
+        "    word0[27]    TRUNC_COORD                  0 (4×), 1 (1×)",
+    ] {
+        assert!(shown.lines().any(|found| found == line), "{line} in {shown}");
+    }
+    assert!(shown.lines().count() < 90, "{}", shown.lines().count());
+    let entry = ["info", &case, "--dispatch", "planes", "--descriptor", "S#[4]", "--descriptor", "T#9"];
+    let shown = text(&replayer(&entry).stdout);
+    assert!(shown.contains("\n  S#[4] used by 2 samples\n  S#[4]       0x08000092 0x00fff000 0x00000000 0x00000000\n"));
+    assert!(shown.ends_with("\n  T#[9] is not there\n"), "{shown}");
+    let all = json(&replayer(&["info", &case, "--json", "--descriptor", "S#[4]"]));
+    let planes = &all["dispatches"][0];
+    assert!(planes.get("image").is_none() && planes.get("sampler").is_none(), "no entry passes for the only one");
+    assert_eq!(planes["images"].as_array().unwrap().len(), 4);
+    assert_eq!((&planes["images"][3]["samples"], &planes["images"][3]["texel_words"]), (&4.into(), &32.into()));
+    let samplers = planes["samplers"].as_array().unwrap();
+    let full: Vec<usize> = (0..5).filter(|&n| samplers[n].get("fields").is_some()).collect();
+    assert_eq!(full, [4]);
+    let volumes = &all["dispatches"][1];
+    assert!(volumes["image"]["fields"].is_array() && volumes.get("images").is_none());
+    let bad = replayer(&["info", &case, "--descriptor", "4"]);
+    assert!(text(&bad.stderr).contains("expected T#[N] or S#[N]"), "{}", text(&bad.stderr));
+}
+
+#[test]
+fn tables_of_descriptors_go_through_the_commands() {
+    let (case, folder) = (traces("tables/tables.texeltrace"), Folder::new());
+    let embedded = ["run", &case, "--executor", "embedded", "--quiet", "--json", "-"];
+    assert_eq!(json(&replayer(&embedded))["totals"]["match"], 3);
+    // Container to case and back gives the same bytes.
+    let unpacked = folder.name("case");
+    assert_eq!(replayer(&["unpack", &case, "-o", &unpacked]).status.code(), Some(0));
+    assert_eq!(
+        replayer(&["pack", &unpacked, "-o", &folder.name("again.texeltrace"), "--compress"]).status.code(),
+        Some(0)
+    );
+    assert!(std::fs::read(folder.path("again.texeltrace")).unwrap() == std::fs::read(&case).unwrap());
+    let emitted = text(&replayer(&["emit", &case, "--dispatch", "planes", "--text"]).stdout);
+    assert!(emitted.starts_with("; tables planes, profile gfx1035, table form with 6 states in rows of 52 words"));
+    // Clamping differs, the mip mode does not: bit 8 of what is common.
+    assert!(emitted.contains("\n; SpecId 8 = 0 (0x0) mip_mode\n") && !emitted.contains("\n; SpecId 2 = "), "{emitted}");
+    assert!(!emitted.contains("OpTypeImage"));
+    let step = replayer(&["step", &case, "--dispatch", "planes", "--sample", "4,0,0", "--json"]);
+    let step = json(&step);
+    assert_eq!(step["words"][1], "0x40400000");
+    assert_eq!(step["specialization"][2], serde_json::json!({ "spec_id": 7, "name": "slice_filter", "value": 0 }));
+    assert_eq!(step["state"][2], serde_json::json!({ "word": 2, "name": "address_x", "value": 2 }));
+    let kit = replayer(&["export", "hw-oracle", &case, "--dispatch", "planes", "-o", &folder.name("kit")]);
+    assert_eq!(kit.status.code(), Some(3));
+    assert!(text(&kit.stderr).contains("tables of descriptors = 4 T#, 5 S#"), "{}", text(&kit.stderr));
+    let reduce = ["reduce", &case, "--path", "as-submitted", "--executor", "embedded", "--dispatch", "volumes"];
+    let small = folder.name("small");
+    let reduced = replayer(&[&reduce[..], &["-o", &small]].concat());
+    assert_eq!(reduced.status.code(), Some(0), "{}", text(&reduced.stderr));
+    let small = std::fs::read_to_string(folder.path("small/case.toml")).unwrap();
+    assert!(small.contains("\nsampler = [") && !small.contains("samplers") && small.contains(" with S#["), "{small}");
 }
 
 #[test]

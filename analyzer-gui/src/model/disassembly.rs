@@ -2,7 +2,7 @@
 
 use capture_format::{ComputeDispatch, Dispatch};
 use replayer::{
-    emulated::{ModuleKey, Slot, module},
+    emulated::{ModuleKey, Slot, module, specialize, specialize_table},
     refusal::Refusal,
     rules::Rules,
     table::Parts,
@@ -47,16 +47,15 @@ pub fn disassemble(dispatch: &Dispatch, rules: &Rules) -> Result<Disassembly, St
     let states = parts.states(rules).map_err(refused)?;
     let key = ModuleKey::of_parts(&parts, &states, *rules).ok_or("no module serves all states")?;
     let module = module(&key).map_err(|error| error.to_string())?;
-    let constants = match states.as_slice() {
-        [state] if !key.table => Slot::ALL
-            .iter()
-            .map(|&slot| Constant { id: slot as u32, name: slot.name().to_owned(), value: slot.value(state).into() })
-            .collect(),
-        // The states of a table are in a buffer.
-        _ => Vec::new(),
+    let specialization = match states.as_slice() {
+        [state] if !key.table => specialize(state),
+        states => specialize_table(states),
     };
+    let name = |id: u32| Slot::ALL.iter().find(|&&slot| slot as u32 == id).map_or("common", |slot| slot.name());
+    let constants =
+        specialization.into_iter().map(|(id, value)| Constant { id, name: name(id).to_owned(), value: value.into() });
     let parsed = parse(&module.words)?;
-    Ok(disassembly(&parsed, module.words.len(), constants))
+    Ok(disassembly(&parsed, module.words.len(), constants.collect()))
 }
 
 /// Disassembles the module of a compute dispatch.

@@ -1,6 +1,6 @@
 //! What the benchmarks of sampling run.
 
-use capture_format::{Column, Coords, Dispatch, Op, TexelFormat};
+use capture_format::{Column, Coords, Dispatch, Op, TableImage, TexelFormat};
 use replayer::generate::Random;
 
 /// Texels along each side of the image.
@@ -79,6 +79,59 @@ pub fn dispatch(work: Work, side: u32) -> Dispatch {
         border_table: Vec::new(),
         dmask: None,
         texels: words.into(),
+        coords: Coords { columns, words: coords.into() },
+        expected: None,
+    }
+}
+
+/// `side` by `side` bilinear samples at random places of so many images of 64 x 64 texels by so many samplers; each sample
+/// chooses at random.
+#[allow(dead_code, reason = "not every benchmark runs it")]
+pub fn bindless(images: u32, samplers: u32, side: u32) -> Dispatch {
+    const SIZE: u32 = 64;
+    let mut random = Random::new(11, 0);
+    let format = TexelFormat::R10G11B11_FLOAT;
+    let image = |random: &mut Random| TableImage {
+        words: [
+            0,
+            u32::from(format.code()) << 20 | (SIZE - 1 & 3) << 30,
+            (SIZE - 1) >> 2 | (SIZE - 1) << 14 | 1 << 31,
+            9 << 28 | 0x3ac,
+            0,
+            0,
+            0,
+            0,
+        ],
+        texels: (0..SIZE * SIZE)
+            .map(|_| format.pack(std::array::from_fn(|_| random.uniform(0.0, 8.0).to_bits())))
+            .collect::<Vec<u32>>()
+            .into(),
+    };
+    let TableImage { words, texels } = image(&mut random);
+    let more_images: Vec<TableImage> = (1..images).map(|_| image(&mut random)).collect();
+    // Edge and wrap along x and y, of which the state of a sample must know.
+    let sampler = |n: u32| [n % 2 * 2 | n / 2 % 2 * 2 << 3 | n / 4 << 6, 0x00ff_f000, 0x0050_0000, 0];
+    let more_samplers: Vec<[u32; 4]> = (1..samplers).map(sampler).collect();
+    let mut columns = vec![Column::U, Column::V];
+    columns.extend((images > 1).then_some(Column::Image));
+    columns.extend((samplers > 1).then_some(Column::Sampler));
+    let mut coords = Vec::new();
+    for _ in 0..side * side {
+        coords.extend([random.uniform(0.0, 1.0).to_bits(), random.uniform(0.0, 1.0).to_bits()]);
+        coords.extend((images > 1).then(|| random.below(images)));
+        coords.extend((samplers > 1).then(|| random.below(samplers)));
+    }
+    Dispatch {
+        name: "bindless".to_owned(),
+        op: Op::SAMPLE_LZ,
+        grid: [side, side, 1],
+        image: words,
+        sampler: Some(sampler(0)),
+        more_images,
+        more_samplers,
+        border_table: Vec::new(),
+        dmask: None,
+        texels,
         coords: Coords { columns, words: coords.into() },
         expected: None,
     }

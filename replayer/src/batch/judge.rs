@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Against, Backend, Item, Pictures, Settings, judge_compute};
 use crate::{
-    compare::{Comparison, Operands, Options, compare},
+    compare::{Comparison, Number, Operands, Options, compare},
     execute::{ExecuteError, Executor},
     explain::{Group, Limits, PathModel, Subject, detail, explain, render_sample},
     path::{Failure, Path},
@@ -15,7 +15,7 @@ use crate::{
     report::picture::{self, PictureSet},
     results::{Cause, DispatchResult, ExplainedSample, Outcome, Status},
     rules::Profile,
-    table::Parts,
+    table::{self, Parts},
 };
 
 /// A verdict with the pictures that were asked for.
@@ -188,7 +188,8 @@ fn verdict(
     };
 
     let operands = Operands { grid: dispatch.grid, got: &got, expected, measured };
-    let options = Options { nan_payload: settings.nan_payload, ..Options::default() };
+    let number = table::format(dispatch).map_or(Number::Float, |format| Number::of(format.kind()));
+    let options = Options { number, nan_payload: settings.nan_payload, ..Options::default() };
     match compare(&operands, &options) {
         Ok(comparison) => {
             fill(result, &comparison);

@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &EmitArguments, context: &mut Context<'_>) -> Resul
         [state] if !key.table => (emulated::specialize(state), BoundTexels::Image),
         _ => {
             by += &format!(", table form with {} states in rows of {ROW_WORDS} words", states.len());
-            (Vec::new(), BoundTexels::Buffers)
+            (emulated::specialize_table(&states), BoundTexels::Buffers)
         }
     };
     write(arguments, context, &source, &dispatch, &Emitted { module, specialization, texels, by })
@@ -141,7 +141,7 @@ fn write(
         let mut text = String::new();
         writeln!(text, "; {} {}, {}, entry point {}", source.name(), dispatch.name, emitted.by, emulated::ENTRY)?;
         for &(id, value) in specialization {
-            let slot = Slot::ALL.iter().find(|&&slot| slot as u32 == id).map_or("", |slot| slot.name());
+            let slot = Slot::ALL.iter().find(|&&slot| slot as u32 == id).map_or("common", |slot| slot.name());
             writeln!(text, "; SpecId {id} = {value} ({value:#x}) {slot}")?;
         }
         text += &parsed.disassemble();

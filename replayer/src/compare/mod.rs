@@ -9,6 +9,8 @@ mod difference;
 mod scan;
 mod ulp;
 
+use capture_format::NumericKind;
+
 pub use bitmap::Bitmap;
 pub(crate) use difference::position;
 pub use difference::{Difference, DifferenceKind};
@@ -26,6 +28,22 @@ pub enum Number {
     Uint,
     /// Signed integers in two's complement: a distance is the difference of the numbers.
     Sint,
+}
+
+impl Number {
+    /// How the channels of a format are read.
+    #[must_use]
+    pub fn of(kind: NumericKind) -> Self {
+        match kind {
+            NumericKind::Uint => Self::Uint,
+            NumericKind::Sint => Self::Sint,
+            NumericKind::Unorm
+            | NumericKind::Snorm
+            | NumericKind::Uscaled
+            | NumericKind::Sscaled
+            | NumericKind::Float => Self::Float,
+        }
+    }
 }
 
 /// What is asked of a comparison.

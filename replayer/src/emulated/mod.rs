@@ -5,10 +5,10 @@
 //! row a sample, in the order of [`crate::state::State::operands`]), 2 the results (four words a sample). Push constants:
 //! number of samples, workgroups in a row, grid width, grid height.
 //!
-//! Where samples choose among several descriptors, the table form of the module takes no image and no constants. Binding 0 is
-//! then a buffer with the texels of all images in use, binding 3 one with a row for each state in use
-//! ([`specialization::state_row`]), and the last word in a sample's row of operands is the number of its state. It needs no
-//! feature of the device, neither arrays of images nor an index that differs between invocations.
+//! Where samples choose among several descriptors, the table form of the module takes no image. Binding 0 is then a buffer with
+//! the texels of all images in use, binding 3 one with a row for each state in use ([`specialization::state_row`]), and the last
+//! word in a sample's row of operands is the number of its state. What all states have in common is passed as constants. It
+//! needs no feature of the device, neither arrays of images nor an index that differs between invocations.
 
 pub mod code;
 pub mod decode;
@@ -38,7 +38,7 @@ use crate::{
 use self::table::Table;
 
 pub use decode::FormatClass;
-pub use specialization::{Slot, specialize};
+pub use specialization::{Slot, specialize, specialize_table};
 
 /// What a module is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -160,7 +160,7 @@ pub fn with_parts_job<T>(
     Ok(f(&Job {
         module: &module,
         entry: ENTRY,
-        specialization: &[],
+        specialization: &specialize_table(states),
         bindings: &[
             Binding { set: 0, binding: 0, element: 0, resource: Resource::Input(&table.texels) },
             Binding { set: 0, binding: 1, element: 0, resource: Resource::Input(&table.operands) },

@@ -11,7 +11,7 @@ use super::{
     code::{Code, U, Value},
     sampling::{Emitter, Inputs, TableTexels, Texels, Variables, condition},
     section::{Stage, listing},
-    specialization::{ROW_WORDS, RowWord, Slot},
+    specialization::{COMMON, ROW_WORDS, RowWord, Slot},
 };
 use crate::{
     rules::{CoordinateProduct, QuadDerivatives, ResultRounding, RuleId},
@@ -39,7 +39,12 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     let (results, _) = buffer(&mut code, word4, 16, 2, "results", Decoration::NonReadable);
     let bound = match bound {
         Some(specialized) => Bound::Image(specialized),
-        None => Bound::Table { texels: input(&mut code, 0, "texels"), states: input(&mut code, 3, "states") },
+        None => Bound::Table {
+            texels: input(&mut code, 0, "texels"),
+            states: input(&mut code, 3, "states"),
+            slots: declare_slots(&mut code),
+            common: code.specialization(COMMON, 0, "common"),
+        },
     };
     let push = push_constants(&mut code);
     let group = builtin(&mut code, 3, spirv::BuiltIn::WorkgroupId, "workgroup");
@@ -106,8 +111,8 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
 enum Bound {
     /// As specialization constants and an image.
     Image(Specialized),
-    /// As buffers: the texels of all images, and a row a state.
-    Table { texels: Word, states: Word },
+    /// As buffers: the texels of all images, and a row a state. Slots that `common` names are specialization constants.
+    Table { texels: Word, states: Word, slots: Vec<U>, common: U },
 }
 
 /// The specialization constants and the image of a module.
@@ -115,6 +120,10 @@ struct Specialized {
     slots: Vec<U>,
     image_type: Word,
     image: Word,
+}
+
+fn declare_slots(code: &mut Code) -> Vec<U> {
+    Slot::ALL.iter().map(|&slot| code.specialization(slot as u32, 0, slot.name())).collect()
 }
 
 impl Specialized {
@@ -128,7 +137,7 @@ impl Specialized {
             View::D2 | View::D2Array | View::Cube => spirv::Dim::Dim2D,
             View::D3 => spirv::Dim::Dim3D,
         };
-        let slots = Slot::ALL.iter().map(|&slot| code.specialization(slot as u32, 0, slot.name())).collect();
+        let slots = declare_slots(code);
         let uint = U::type_id(code);
         let arrayed = u32::from(view.is_layered());
         let image_type = code.raw().type_image(uint, dim, 0, arrayed, 0, 1, spirv::ImageFormat::Unknown, None);
@@ -141,12 +150,12 @@ impl Bound {
     /// The words of the state of a sample, and its texels. Of a table, the last word in the sample's row of operands says
     /// which state it is.
     fn state(&self, code: &mut Code, key: &ModuleKey, operands: Word, index: U) -> (Vec<U>, Texels) {
-        let (texels, states) = match self {
+        let (texels, states, constants, common) = match self {
             Self::Image(Specialized { slots, image_type, image }) => {
                 let loaded = code.instruction(SpirvOp::Load, *image_type, vec![Operand::IdRef(*image)]);
                 return (slots.clone(), Texels::Image(loaded));
             }
-            Self::Table { texels, states } => (*texels, *states),
+            Self::Table { texels, states, slots, common } => (*texels, *states, slots, *common),
         };
         let uint = U::type_id(code);
         let stride = row_words(key);
@@ -158,7 +167,7 @@ impl Bound {
         code.name(number.id(), "state");
         let words = code.u(ROW_WORDS as u32);
         let row = code.u_mul(number, words);
-        let mut word = |place: u32, name: &str| -> U {
+        let word = |code: &mut Code, place: u32, name: &str| -> U {
             let place = code.u(place);
             let at = code.u_add(row, place);
             let pointer = element(code, states, uint, at);
@@ -166,8 +175,16 @@ impl Bound {
             code.name(word.id(), name);
             word
         };
-        let slots = Slot::ALL.iter().map(|&slot| word(slot as u32, slot.name())).collect();
-        let mut word = |which: RowWord| word(which.place(), which.name());
+        let zero = code.u(0);
+        let slot = |(&slot, &constant): (&Slot, &U)| {
+            let own = word(code, slot as u32, slot.name());
+            let bit = code.u(1 << slot as u32);
+            let bit = code.u_and(common, bit);
+            let is_common = code.u_ne(bit, zero);
+            code.select(is_common, constant, own)
+        };
+        let slots = Slot::ALL.iter().zip(constants).map(slot).collect();
+        let mut word = |which: RowWord| word(code, which.place(), which.name());
         let size = [RowWord::Width, RowWord::Height, RowWord::Depth].map(&mut word);
         let fixed = word(RowWord::Fixed);
         (slots, Texels::Table(TableTexels { texels, states, row, size, fixed }))

@@ -213,6 +213,30 @@ pub fn state_row(state: &State, start: u32) -> [u32; ROW_WORDS] {
     row
 }
 
+/// `SpecId` of the word in the table form that says which [`Slot`]s have the same value in all states: bit n for slot n. Their
+/// values are specialization constants then, as in the form for one state, so that a compiler drops what they rule out.
+pub const COMMON: u32 = Slot::ALL.len() as u32;
+
+// A bit for each slot.
+const _: () = assert!(COMMON <= 32);
+
+/// The specialization of the table form for the states of a dispatch: what they have in common, and which slots that is.
+#[must_use]
+pub fn specialize_table(states: &[State]) -> Vec<(u32, u32)> {
+    let Some((first, others)) = states.split_first() else { return Vec::new() };
+    let mut common = 0;
+    let mut values = Vec::with_capacity(Slot::ALL.len() + 1);
+    for &slot in Slot::ALL {
+        let value = slot.value(first);
+        if others.iter().all(|state| slot.value(state) == value) {
+            common |= 1 << slot as u32;
+            values.push((slot as u32, value));
+        }
+    }
+    values.push((COMMON, common));
+    values
+}
+
 /// The specialization of a module for a state: `SpecId` and value of every constant.
 #[must_use]
 pub fn specialize(state: &State) -> Vec<(u32, u32)> {

@@ -108,10 +108,7 @@ impl<'a> Models<'a> {
     ) -> Result<T, Refusal> {
         let parts = self.parts()?;
         let state = parts.state_of(rules, sample)?;
-        let Some((number, place)) = parts.place(sample) else {
-            return Err(table::no_sample(self.dispatch, sample));
-        };
-        let dispatch = parts.parts()[number].dispatch();
+        let (dispatch, place) = parts.alone(sample).ok_or_else(|| table::no_sample(self.dispatch, sample))?;
         let sampler = crate::reference::Sampler::new(*rules, &state, &dispatch.texels, &dispatch.coords)?;
         Ok(tell(&state, &sampler, place))
     }

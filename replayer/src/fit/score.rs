@@ -7,7 +7,7 @@ use crate::{
     materialise::materialise,
     reference::Sampler,
     rules::Rules,
-    table::{Part, Parts, integer_results},
+    table::{Parts, integer_results},
 };
 
 /// Names a sample.
@@ -133,20 +133,20 @@ fn items_of(trace: &str, dispatch: &Dispatch, rules: &Rules) -> Result<Vec<Item>
     let parts = Parts::new(dispatch).map_err(|refusal| refusal.to_string())?;
     let states = parts.states(rules).map_err(|refusal| refusal.to_string())?;
     parts.reference(rules, &states).map_err(|refusal| refusal.to_string())?;
-    let item = |part: &Part<'_>| {
-        let numbers: Vec<usize> = (0..part.dispatch().coords.rows()).map(|sample| part.number(sample)).collect();
+    let item = |(part, alone): (usize, &Dispatch)| {
+        let numbers: Vec<usize> = parts.samples(part).collect();
         let item = Item {
             trace: trace.to_owned(),
-            dispatch: Dispatch { expected: None, ..part.dispatch().clone() },
+            dispatch: Dispatch { expected: None, ..alone.clone() },
             expected: numbers.iter().flat_map(|&n| expected.sample(n).unwrap_or_default()).collect(),
             measured: numbers.iter().map(|&n| expected.measured_channels(n)).collect(),
-            float: !integer_results(part.dispatch()),
+            float: !integer_results(alone),
             numbers,
         };
         let measured: Vec<usize> = (0..item.numbers.len()).filter(|&n| item.measured[n] != 0).collect();
         item.only(&measured)
     };
-    Ok(parts.parts().iter().map(item).collect())
+    Ok(parts.dispatches().iter().enumerate().map(item).collect())
 }
 
 impl Item {

@@ -32,7 +32,7 @@ impl Tally {
         let Ok(parts) = Parts::new(dispatch) else { return };
         let Ok(states) = parts.states(&profile.rules) else { return };
         for (part, state) in parts.parts().iter().zip(&states) {
-            self.add_state(part.dispatch(), profile, state);
+            self.add_state(part.head(), profile, state);
         }
     }
 

@@ -44,14 +44,14 @@ const GROUPS_IN_A_ROW: u32 = 32768;
 /// [`Failure::Refused`] for what Vulkan can not express, [`Failure::Execute`] for what the device lacks or when it fails.
 pub fn run(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Vec<u32>, Failure> {
     let parts = Parts::new(dispatch)?;
-    let run = |part: &Part<'_>| {
-        run_one(&mut *device, part.dispatch()).map_err(|failure| match failure {
+    let run = |(part, dispatch): (&Part<'_>, &Dispatch)| {
+        run_one(&mut *device, dispatch).map_err(|failure| match failure {
             Failure::Refused(refusal) => Failure::Refused(parts.named(refusal, part)),
             other => other,
         })
     };
-    let results = parts.parts().iter().map(run).collect::<Result<_, _>>()?;
-    Ok(parts.gather(results))
+    let results: Vec<Vec<u32>> = parts.parts().iter().zip(parts.dispatches()).map(run).collect::<Result<_, _>>()?;
+    Ok(parts.in_order(results.concat()))
 }
 
 fn run_one(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Vec<u32>, Failure> {
@@ -135,7 +135,7 @@ fn kernel(lowered: &Lowered, batch: &Batch) -> Kernel {
 pub fn module_of(dispatch: &Dispatch) -> Result<(Arc<Module>, bool), Failure> {
     let parts = Parts::new(dispatch)?;
     let empty = || ExecuteError::InvalidJob("a dispatch without samples takes no module".to_owned());
-    let dispatch = parts.parts().first().ok_or_else(empty)?.dispatch();
+    let dispatch = parts.parts().first().ok_or_else(empty)?.head();
     let lowered = lower(dispatch)?;
     let batches = operands::batches(dispatch, &lowered)?;
     let batch = batches.first().ok_or_else(empty)?;

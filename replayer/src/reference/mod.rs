@@ -81,6 +81,12 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn run(&self) -> Vec<u32> {
         let mut results = vec![0u32; self.samples() * 4];
+        self.run_into(&mut results);
+        results
+    }
+
+    /// As [`Self::run`], into four words a sample that are there.
+    pub fn run_into(&self, results: &mut [u32]) {
         let plan = Plan::new(&self.rules, self.state);
         results.par_chunks_mut(CHUNK * 4).enumerate().for_each(|(chunk, out)| {
             if let Some(plan) = plan {
@@ -90,7 +96,6 @@ impl<'a> Sampler<'a> {
                 sample.copy_from_slice(&self.sample(chunk * CHUNK + i));
             }
         });
-        results
     }
 
     /// All samples, one at a time: what [`Self::run`] has to give whatever way it takes.

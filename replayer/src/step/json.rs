@@ -144,6 +144,9 @@ pub struct TraceJson {
     position: [u32; 3],
     module_words: usize,
     specialization: Vec<SlotJson>,
+    /// The sample's state in a table of descriptors: a word of its row each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    state: Vec<StateJson>,
     /// Steps that were executed, shown or not.
     executed: usize,
     steps: Vec<StepJson>,
@@ -154,6 +157,13 @@ pub struct TraceJson {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct SlotJson {
     spec_id: u32,
+    name: &'static str,
+    value: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct StateJson {
+    word: u32,
     name: &'static str,
     value: u32,
 }
@@ -175,6 +185,11 @@ impl TraceJson {
                 .specialization
                 .iter()
                 .map(|&(slot, value)| SlotJson { spec_id: slot as u32, name: slot.name(), value })
+                .collect(),
+            state: trace
+                .state
+                .iter()
+                .map(|&(slot, value)| StateJson { word: slot as u32, name: slot.name(), value })
                 .collect(),
             executed: trace.steps.len(),
             steps: filter.apply(&trace.steps).map(|s| step_json(trace, s)).collect(),

@@ -65,9 +65,11 @@ pub struct SampleTrace {
     pub position: [u32; 3],
     /// Words of the module.
     pub module_words: usize,
-    /// Specialization constants with their values; of a dispatch with tables of descriptors, the words in the row of the
-    /// sample's state.
+    /// Specialization constants with their values; of a dispatch with tables of descriptors, those that all states have in
+    /// common.
     pub specialization: Vec<(Slot, u32)>,
+    /// The sample's state where states are rows of a buffer; empty without tables of descriptors.
+    pub state: Vec<(Slot, u32)>,
     /// The executed instructions.
     pub steps: Vec<SampleStep>,
     /// What the sample returns: X, Y, Z, W.
@@ -109,6 +111,8 @@ pub fn trace_sample(dispatch: &Dispatch, path: Path, profile: &Profile, sample: 
     let words = stored_words(&steps).ok_or_else(|| {
         crate::execute::ExecuteError::Module("the invocation stores no result of four words".to_owned())
     })?;
+    let value = |&slot: &Slot| (slot, slot.value(state));
+    let is_constant = |slot: Slot| states.iter().all(|other| slot.value(other) == slot.value(state));
     Ok(SampleTrace {
         dispatch: dispatch.name.clone(),
         op: dispatch.op,
@@ -118,7 +122,8 @@ pub fn trace_sample(dispatch: &Dispatch, path: Path, profile: &Profile, sample: 
         sample,
         position: crate::compare::position(sample as u64, dispatch.grid),
         module_words,
-        specialization: Slot::ALL.iter().map(|&slot| (slot, slot.value(state))).collect(),
+        specialization: Slot::ALL.iter().filter(|&&slot| is_constant(slot)).map(value).collect(),
+        state: Slot::ALL.iter().filter(|_| dispatch.is_table()).map(value).collect(),
         steps,
         words,
     })

@@ -7,6 +7,7 @@ mod detail;
 mod fuzz;
 mod h200;
 mod review;
+mod tables;
 mod variants;
 
 use std::path::{Path, PathBuf};
