@@ -55,7 +55,7 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
         let emulated = emulated::run_parts(&mut executor, profile.rules, &parts, &states)
             .unwrap_or_else(|failure| panic!("dispatch {index}: {failure}"));
         for (n, (&a, &b)) in reference.iter().zip(&emulated).enumerate() {
-            let (part, _) = parts.place(n / 4).unwrap();
+            let (part, _) = parts.place(n / 4).expect("there is such a sample");
             let state = &states[part];
             assert!(
                 same(a, b),
