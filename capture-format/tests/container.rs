@@ -676,11 +676,16 @@ fn tables_that_lead_anywhere_or_are_too_long_are_refused() {
         (table_record(&blob, &coords, &columns, &many), "65537 T#s, expected at most 65536"),
         (table_record(&blob, &coords, &columns, &[]), "column image: there is no table of T#s (images) to choose from"),
         (table_record(&blob, &coords, &["x", "y"], &[entry(&blob)]), "no column image to choose among them"),
-        (cut_off, "not the expected structure"),
     ] {
         let error = read_with(record).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}\n{problem}");
     }
+    let mut bytes = base.clone();
+    plain(&mut bytes, 3, &cut_off);
+    let reader = read(&bytes).unwrap();
+    let lost = &reader.recovery().unwrap().lost;
+    assert_eq!((reader.len(), lost.len()), (0, 1));
+    assert!(lost[0].problem.starts_with("sample dispatch: not the expected structure"), "{}", lost[0].problem);
     assert!(peak_kib() - before < 1 << 20, "address space grew from {before} to {} KiB", peak_kib());
 }
 
