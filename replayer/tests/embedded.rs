@@ -366,7 +366,7 @@ fn modules_cut_at_any_word_are_refused_or_run() {
 #[test]
 fn a_stepped_sample_returns_what_a_run_returns() {
     use replayer::{emulated::section::Section, generate::Generator, path::Path, step::trace_sample, table::Parts};
-    let generator = Generator::new(0x57e9, 60);
+    let generator = Generator { tables: 8, ..Generator::new(0x57e9, 60) };
     let mut executor = Embedded::new();
     let (mut rules, mut unmarked) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
     let mut tables = 0;

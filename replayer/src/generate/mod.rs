@@ -31,6 +31,8 @@ pub struct Generator {
     pub grid: [u32; 2],
     /// Profiles to draw from; must not be empty.
     pub profiles: Vec<Profile>,
+    /// One in so many dispatches has tables of descriptors; 0: none. On a device each of these is a pipeline of its own.
+    pub tables: u32,
 }
 
 /// A generated dispatch with the profile it is to be run under.
@@ -65,7 +67,7 @@ impl Generator {
     /// All profiles, with 8 x 8 samples a dispatch.
     #[must_use]
     pub fn new(seed: u64, states: u64) -> Self {
-        Self { seed, states: states.max(1), grid: [8, 8], profiles: Profile::ALL.to_vec() }
+        Self { seed, states: states.max(1), grid: [8, 8], profiles: Profile::ALL.to_vec(), tables: 64 }
     }
 
     /// The dispatch of an index.
@@ -140,7 +142,10 @@ impl Generator {
             expected: None,
         };
         // A sequence of its own: dispatches without tables are what they are whatever tables hold.
-        tables::add(&mut Random::new(self.seed ^ 0x7ab1_e000, index), &state, &mut dispatch);
+        let mut random = Random::new(self.seed ^ 0x7ab1_e000, index);
+        if self.tables > 0 && random.one_in(self.tables) {
+            tables::add(&mut random, &state, &mut dispatch);
+        }
         Generated { dispatch, profile: state.profile }
     }
 

@@ -5,15 +5,9 @@ use capture_format::{Column, Coords, Dispatch, LodSource, OpKind, SamplerDescrip
 use super::{FLOATS, Random, SharedState, border_color, image, sampler, sizes, texel, texel_count};
 use crate::rules::Accumulation;
 
-/// One in so many dispatches has tables.
-const ONE_IN: u32 = 8;
-
-/// Makes some dispatches ones with tables: the T# and the S# that are there become the first entries, and each sample (each
+/// Makes a dispatch one with tables: the T# and the S# that are there become the first entries, and each sample (each
 /// quad, where the level of detail comes from quads) chooses at random.
 pub(super) fn add(random: &mut Random, state: &SharedState, dispatch: &mut Dispatch) {
-    if !random.one_in(ONE_IN) {
-        return;
-    }
     let takes_sampler = dispatch.op.kind != OpKind::Load;
     let (mut images, mut samplers) = (1 + random.below(8), if takes_sampler { 1 + random.below(5) } else { 0 });
     match random.below(4) {
