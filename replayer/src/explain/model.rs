@@ -16,7 +16,7 @@ use crate::{
     materialise::materialise,
     reference::Sampler,
     refusal::Refusal,
-    rules::{RuleChange, RuleId, Rules, TruncCoord},
+    rules::{EdgeClamp, RuleChange, RuleId, Rules, TruncCoord},
     state::{Address, Filter, Reduction, SliceFilter, State, View},
 };
 
@@ -34,6 +34,8 @@ pub(crate) struct Models<'a> {
 struct Special {
     nan: bool,
     denormal: bool,
+    /// Of 256 and more: beyond 2^22 texels in the largest images.
+    huge: bool,
 }
 
 impl<'a> Models<'a> {
@@ -92,12 +94,14 @@ impl<'a> Models<'a> {
             // The average of several probes is rounded, even if each is a single texel.
             RuleId::ResultRounding if state.anisotropy.is_some() => state.reduction == Reduction::Blend,
             RuleId::DenormalCoordinate => self.special().denormal,
+            RuleId::IntegerConversion => self.special().huge,
             RuleId::CubeDirection => state.view == View::Cube && self.dispatch.coords.index_of(Column::Rx).is_some(),
             // Where both taps are one texel, a blend by unequal weights need not give the texel back.
             RuleId::EdgeClamp => {
                 let clamps = |a: &Address| matches!(a, Address::Edge | Address::MirrorOnceEdge);
                 state.address[..state.view.axes()].iter().any(clamps)
                     && (in_force()
+                        || rules.edge_clamp == EdgeClamp::Coordinate
                         || state.mag == Filter::Linear
                         || state.min == Filter::Linear
                         || state.slices == SliceFilter::Own(Filter::Linear))
@@ -198,6 +202,7 @@ impl Special {
             for (&word, _) in row.iter().zip(&float).filter(|(_, float)| **float) {
                 let magnitude = word & 0x7fff_ffff;
                 special.nan |= magnitude > 0x7f80_0000;
+                special.huge |= magnitude >= 0x4380_0000;
                 special.denormal |= (1..0x0080_0000).contains(&magnitude);
             }
         }

@@ -1,6 +1,6 @@
 //! From taps and weights to a filtered value.
 
-use crate::rules::{CubeCorner, MinMaxTaps, ResultRounding, Rules, WeightScheme, ZeroWeightTaps};
+use crate::rules::{Accumulation, CubeCorner, MinMaxTaps, ResultRounding, Rules, WeightScheme, ZeroWeightTaps};
 use crate::state::Reduction;
 
 /// Weights along one axis: of the second tap, on the grid and as FP32.
@@ -21,7 +21,8 @@ impl AxisWeight {
     #[inline(always)]
     #[must_use]
     pub fn has_weight(&self, tap: usize) -> bool {
-        if tap == 0 { self.weight < 1.0 } else { self.weight > 0.0 }
+        // A NaN is a weight.
+        if tap == 0 { !(self.weight >= 1.0) } else { self.weight != 0.0 }
     }
 }
 
@@ -45,9 +46,10 @@ fn count(axis: &AxisWeight) -> usize {
     if axis.linear { 2 } else { 1 }
 }
 
-/// Blends the taps of one channel.
+/// Blends the taps of one channel. `products` says in which levels texels and weights are multiplied one by one
+/// ([`CubeCorner::Thirds`]).
 #[must_use]
-pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corners) -> f32 {
+pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corners, products: [bool; 2]) -> f32 {
     match rules.accumulation.aligned_bits() {
         Some(bits) => aligned(rules, taps, weights, corners, bits),
         None if rules.weight_scheme == WeightScheme::Totals => {
@@ -63,6 +65,9 @@ pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corne
         }
         None => {
             let level = |m: usize| {
+                if products[m] {
+                    return sum_of_products(&taps[m][0], &weights[m], corners[m]);
+                }
                 let slice = |z: usize| {
                     let row = |y: usize| {
                         let [a, b] = taps[m][z][y];
@@ -77,7 +82,22 @@ pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corne
     }
 }
 
-/// `a (1-w) + b w` in FP32, each operation rounded once; `a` where there is one tap.
+/// Four products of texels and weights, added up row by row; a third of the weight beyond a cube's corner goes to each of the
+/// other texels.
+fn sum_of_products(taps: &[[f32; 2]; 2], weights: &Weights, corner: Option<[usize; 2]>) -> f32 {
+    let (x, y) = (weights[X].weight, weights[Y].weight);
+    let (left, upper) = (1.0 - x, 1.0 - y);
+    let mut shares = [[left * upper, x * upper], [left * y, x * y]];
+    if let Some([row, column]) = corner {
+        let third = shares[row][column] * (1.0 / 3.0);
+        shares.iter_mut().flatten().for_each(|share| *share += third);
+        shares[row][column] = 0.0;
+    }
+    let first = shares[0][0] * taps[0][0];
+    [(0, 1), (1, 0), (1, 1)].iter().fold(first, |sum, &(row, column)| shares[row][column] * taps[row][column] + sum)
+}
+
+/// `a (1-w) + b w` in FP32, each operation rounded once, or as [`Accumulation`] says; `a` where there is one tap.
 #[inline(always)]
 #[must_use]
 pub fn lerp(rules: &Rules, axis: &AxisWeight, a: f32, b: impl FnOnce() -> f32) -> f32 {
@@ -92,7 +112,11 @@ pub fn lerp(rules: &Rules, axis: &AxisWeight, a: f32, b: impl FnOnce() -> f32) -
             return b();
         }
     }
-    a * (1.0 - axis.weight) + b() * axis.weight
+    match rules.accumulation {
+        Accumulation::Difference => (b() - a) * axis.weight + a,
+        Accumulation::DifferenceFused => axis.weight.mul_add(b() - a, a),
+        _ => a * (1.0 - axis.weight) + b() * axis.weight,
+    }
 }
 
 /// Visits the taps that are read, by `[level][slice][row][column]`.

@@ -342,6 +342,7 @@ fn axis_lanes_of<
             trunc_coord: TRUNC_COORD,
             offset: 0,
             gather: false,
+            power_of_two: false,
         };
         let at = position(&R::RULES, &axis, coordinates[lane]);
         out.weight[lane] = at.weight;

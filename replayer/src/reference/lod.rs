@@ -1,9 +1,12 @@
 //! From a level of detail to levels and the weight between them.
 
 use crate::{
-    reference::coordinate::{Rounding, condition},
+    reference::{
+        coordinate::{Rounding, condition},
+        place::INTEGER_END,
+    },
     rules::{
-        ExplicitLodBias, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod, MipPointClamp, Rules,
+        ExplicitLodBias, IntegerConversion, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, Rules,
     },
     state::{MipMode, State},
 };
@@ -59,8 +62,15 @@ fn quantize(rules: &Rules, lod: f32) -> f32 {
 
 #[inline(always)]
 fn operand(rules: &Rules, bits: u32) -> f32 {
-    condition(rules, bits).clamp(-LOD_LIMIT, LOD_LIMIT)
+    let value = condition(rules, bits);
+    match rules.integer_conversion {
+        IntegerConversion::Limited => value.clamp(-LOD_LIMIT, LOD_LIMIT),
+        IntegerConversion::Lowest => value,
+    }
 }
+
+/// From here on an upper limit limits nothing by [`IntegerConversion::Lowest`]: no image has so many levels.
+pub const FREE_MAX_LOD: u32 = 14 << LOD_BITS;
 
 /// Chooses the levels of a sample.
 #[inline(always)]
@@ -75,23 +85,37 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
         lod += state.lod_bias as f32 * STEP;
     }
     lod += operand(rules, source.bias);
-    let free = lod;
+    let mut free = lod;
     // The upper limit is applied last, so that it wins where the limits cross.
     let mut low = state.min_lod.max(state.image_min_lod) as f32 * STEP;
     if let Some(clamp) = source.clamp {
         low = low.max(operand(rules, clamp));
     }
     let high = state.max_lod as f32 * STEP;
+    let lowest = rules.integer_conversion == IntegerConversion::Lowest;
+    let no_high = state.max_lod >= FREE_MAX_LOD;
+    let high = if lowest && no_high { f32::INFINITY } else { high };
+    // A NaN that is kept takes the limit that it meets first.
+    let kept = rules.nan_coordinate == NanCoordinate::Kept && source.bits & 0x7fff_ffff > 0x7f80_0000;
+    if kept {
+        lod = if no_high { low } else { high };
+    }
+    let is_nan = kept && no_high && low == 0.0;
     let limit = |lod: f32| lod.max(low).min(high);
     lod = limit(lod);
-    let unrounded = lod;
+    let mut unrounded = lod;
     if rules.lod_rounding_stage == LodRoundingStage::Final {
         lod = quantize(rules, lod);
     }
-    let minify = match rules.minify_from {
-        MinifyFrom::AboveZero => lod > 0.0,
-        MinifyFrom::AtZero => lod >= 0.0,
-    };
+    let minify = is_nan
+        || match rules.minify_from {
+            MinifyFrom::AboveZero => lod > 0.0,
+            MinifyFrom::AtZero => lod >= 0.0,
+        };
+    if lowest && lod >= INTEGER_END {
+        (lod, unrounded, free) = (-1.0, -1.0, -1.0);
+    }
+    let unchanged = !source.explicit && state.lod_bias == 0 && source.bias == 0 && no_high && low == 0.0;
     let last = state.last_level as f32;
     let in_view = lod.clamp(0.0, last);
     let (level, weight) = match state.mip {
@@ -102,13 +126,13 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
                     MipNearestLod::Rounded => in_view,
                     MipNearestLod::Unrounded => unrounded.clamp(0.0, last),
                 };
-                nearest(rules, lod)
+                nearest(rules, lod, unchanged)
             } else {
                 let lod = match (rules.mip_nearest_lod, rules.lod_rounding_stage) {
                     (MipNearestLod::Rounded, LodRoundingStage::Final) => quantize(rules, free),
                     _ => free,
                 };
-                limit(nearest(rules, lod)).floor().clamp(0.0, last)
+                limit(nearest(rules, lod, unchanged)).floor().clamp(0.0, last)
             };
             (chosen, 0.0)
         }
@@ -124,9 +148,11 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
 }
 
 #[inline(always)]
-fn nearest(rules: &Rules, lod: f32) -> f32 {
+fn nearest(rules: &Rules, lod: f32, unchanged: bool) -> f32 {
     match rules.mip_nearest {
         MipNearest::HalfUp => Rounding::HalfUp.f32(lod),
+        MipNearest::NearestEven if unchanged => Rounding::HalfUp.f32(lod),
+        MipNearest::NearestEven => lod.round_ties_even(),
         MipNearest::HalfDown => {
             let down = lod.floor();
             if lod - down > 0.5 { down + 1.0 } else { down }

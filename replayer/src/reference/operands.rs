@@ -30,6 +30,19 @@ pub struct Operands {
     pub log2_probes: u32,
     /// Change of each coordinate along the line of the probes.
     pub major: [f32; 3],
+    /// What the samples that take one way with this one ask for.
+    pub group: Group,
+}
+
+/// What some of the samples of a group ask for, so that all of them do it: see [`crate::rules::SampleGroup`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Filter linearly, where filters differ by LOD.
+    pub linear: bool,
+    /// Blend two levels.
+    pub levels: bool,
+    /// Add up products of texels and weights, in the first and the second level, because of a cube's corner.
+    pub products: [bool; 2],
 }
 
 impl Operands {
@@ -116,6 +129,7 @@ impl OperandLayout {
             offset: self.offset.map_or([0; 3], |i| unpack_offset(row[i])),
             log2_probes: 0,
             major: [0.0; 3],
+            group: Group::default(),
         }
     }
 

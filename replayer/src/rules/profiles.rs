@@ -1,17 +1,17 @@
 //! The profiles: which value each hardware has for each rule, and why.
 
 use super::{
-    Accumulation, AnisotropyRule, BorderMissingChannel, BorderPrecision, BorderSwizzle, CoordinateProduct,
+    Accumulation, AddressStage, AnisotropyRule, BorderMissingChannel, BorderPrecision, BorderSwizzle, CoordinateProduct,
     CoordinateStep, CubeCorner, CubeDirection, DenormalCoordinate, EdgeClamp, Evidence, EvidenceKind, ExplicitLodBias,
-    HalfBorder, LayerRounding, LodDerivatives, LodRounding, LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits,
-    MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, PerfFields, PointRounding, QuadDerivatives,
-    ResultRounding, RuleId, Rules, SubtexelBits, TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
+    HalfBorder, IntegerConversion, LayerRounding, LodDerivatives, LodRounding, LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits,
+    MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, OffsetStage, PerfFields, PointRounding, QuadDerivatives,
+    ResultRounding, RuleId, Rules, SampleGroup, SubtexelBits, TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
 };
 
 /// One hardware's set of rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// `gfx1035`, `h200` or `exact`; a profile made by changing rules keeps the name it was made from.
+    /// `gfx1035`, `h200`, `exact` or `lavapipe`; a profile made by changing rules keeps the name it was made from.
     pub name: &'static str,
     /// The choice for every rule.
     pub rules: Rules,
@@ -24,6 +24,7 @@ impl Profile {
         rules: Rules {
             nan_coordinate: NanCoordinate::Zero,
             denormal_coordinate: DenormalCoordinate::Zero,
+            integer_conversion: IntegerConversion::Limited,
             coordinate_step: CoordinateStep::None,
             coordinate_product: CoordinateProduct::Fp32,
             subtexel_bits: SubtexelBits::Eight,
@@ -31,6 +32,8 @@ impl Profile {
             weight_rounding: WeightRounding::NearestEven,
             trunc_coord: TruncCoord::Everywhere,
             edge_clamp: EdgeClamp::Index,
+            address_stage: AddressStage::Texel,
+            offset_stage: OffsetStage::Texel,
             half_border: HalfBorder::CoordinateClamp,
             z_filter: ZFilterRule::Own,
             mip_filter_bits: MipFilterBits::Bits27To26,
@@ -56,6 +59,7 @@ impl Profile {
             anisotropy: AnisotropyRule::PowersOfTwo,
             cube_corner: CubeCorner::Average,
             cube_direction: CubeDirection::Quotient,
+            sample_group: SampleGroup::One,
         },
     };
 
@@ -65,6 +69,7 @@ impl Profile {
         rules: Rules {
             nan_coordinate: NanCoordinate::Zero,
             denormal_coordinate: DenormalCoordinate::Zero,
+            integer_conversion: IntegerConversion::Limited,
             coordinate_step: CoordinateStep::Bits21,
             coordinate_product: CoordinateProduct::Exact,
             subtexel_bits: SubtexelBits::Eight,
@@ -72,6 +77,8 @@ impl Profile {
             weight_rounding: WeightRounding::HalfUp,
             trunc_coord: TruncCoord::Ignored,
             edge_clamp: EdgeClamp::Position,
+            address_stage: AddressStage::Texel,
+            offset_stage: OffsetStage::Texel,
             half_border: HalfBorder::CoordinateClamp,
             z_filter: ZFilterRule::Own,
             mip_filter_bits: MipFilterBits::Bits27To26,
@@ -97,6 +104,7 @@ impl Profile {
             anisotropy: AnisotropyRule::PowersOfTwo,
             cube_corner: CubeCorner::Shares,
             cube_direction: CubeDirection::Reciprocal,
+            sample_group: SampleGroup::One,
         },
     };
 
@@ -106,6 +114,7 @@ impl Profile {
         rules: Rules {
             nan_coordinate: NanCoordinate::Zero,
             denormal_coordinate: DenormalCoordinate::Zero,
+            integer_conversion: IntegerConversion::Limited,
             coordinate_step: CoordinateStep::None,
             coordinate_product: CoordinateProduct::Fp32,
             subtexel_bits: SubtexelBits::None,
@@ -113,6 +122,8 @@ impl Profile {
             weight_rounding: WeightRounding::NearestEven,
             trunc_coord: TruncCoord::Ignored,
             edge_clamp: EdgeClamp::Index,
+            address_stage: AddressStage::Texel,
+            offset_stage: OffsetStage::Texel,
             half_border: HalfBorder::CoordinateClamp,
             z_filter: ZFilterRule::Own,
             mip_filter_bits: MipFilterBits::Bits27To26,
@@ -138,6 +149,31 @@ impl Profile {
             anisotropy: AnisotropyRule::PowersOfTwo,
             cube_corner: CubeCorner::Average,
             cube_direction: CubeDirection::Quotient,
+            sample_group: SampleGroup::One,
+        },
+    };
+
+    /// Mesa's llvmpipe, which lavapipe samples with: the textbook in the order of operations that its generated code has, on a
+    /// CPU with AVX and FMA.
+    pub const LAVAPIPE: Self = Self {
+        name: "lavapipe",
+        rules: Rules {
+            nan_coordinate: NanCoordinate::Kept,
+            integer_conversion: IntegerConversion::Lowest,
+            edge_clamp: EdgeClamp::Coordinate,
+            address_stage: AddressStage::Coordinate,
+            offset_stage: OffsetStage::Coordinate,
+            accumulation: Accumulation::DifferenceFused,
+            zero_weight_taps: ZeroWeightTaps::Included,
+            mip_nearest: MipNearest::NearestEven,
+            border_missing_channel: BorderMissingChannel::One,
+            border_precision: BorderPrecision::Unsigned,
+            lod_derivatives: LodDerivatives::LinearLogarithm,
+            anisotropy: AnisotropyRule::Ellipse,
+            cube_corner: CubeCorner::Thirds,
+            cube_direction: CubeDirection::HalfQuotient,
+            sample_group: SampleGroup::Eight,
+            ..Self::EXACT.rules
         },
     };
 
@@ -161,7 +197,7 @@ impl Profile {
     };
 
     /// Every profile.
-    pub const ALL: [Self; 3] = [Self::GFX1035, Self::H200, Self::EXACT];
+    pub const ALL: [Self; 4] = [Self::GFX1035, Self::H200, Self::EXACT, Self::LAVAPIPE];
 
     /// The profile of that name.
     #[must_use]
@@ -175,6 +211,7 @@ impl Profile {
         match self.name {
             "gfx1035" => gfx1035(rule),
             "h200" => h200(rule),
+            "lavapipe" => lavapipe(rule),
             "as-submitted" => {
                 Evidence { kind: EvidenceKind::Definition, source: "the submitted change's description of itself" }
             }
@@ -206,6 +243,10 @@ fn gfx1035(rule: RuleId) -> Evidence {
     match rule {
         RuleId::NanCoordinate => inferred("not measured; as the H200 does"),
         RuleId::DenormalCoordinate => inferred("not measured; as the H200 does"),
+        RuleId::IntegerConversion => inferred("not measured; as the H200 does"),
+        RuleId::AddressStage => measured("gfx1035 review: wrap and mirror match by index at 1/64-texel steps"),
+        RuleId::OffsetStage => inferred("not measured; as the H200 does"),
+        RuleId::SampleGroup => inferred("a texture unit filters each sample of a quad on its own; not measured"),
         RuleId::CoordinateStep => measured(
             "gfx1035 review: every address mode matches without one at 1/64-texel steps; finer steps are not measured",
         ),
@@ -280,7 +321,10 @@ fn h200(rule: RuleId) -> Evidence {
         RuleId::MipNearestLod | RuleId::WeightScheme | RuleId::Accumulation | RuleId::ResultRounding => measured(
             "H200, driver 580.159.04: 0 of 16,384 samples differ in every configuration with near and wide exponents",
         ),
-        RuleId::NanCoordinate | RuleId::DenormalCoordinate => {
+        RuleId::AddressStage | RuleId::OffsetStage | RuleId::SampleGroup => {
+            measured("H200, driver 580.159.04: 0 samples differ with fixed-point coordinates, which are folded and moved by index")
+        }
+        RuleId::NanCoordinate | RuleId::DenormalCoordinate | RuleId::IntegerConversion => {
             measured("H200, driver 580.159.04: special coordinates in every address mode")
         }
         RuleId::CoordinateStep | RuleId::CoordinateProduct => {
@@ -313,6 +357,15 @@ fn h200(rule: RuleId) -> Evidence {
              reciprocal, which is not always the nearest",
         ),
         RuleId::LayerRounding => measured("H200, driver 580.159.04: half up fails on 883 samples"),
+    }
+}
+
+fn lavapipe(rule: RuleId) -> Evidence {
+    match rule {
+        RuleId::NanCoordinate | RuleId::IntegerConversion => {
+            measured("Mesa 22.3.6, LLVM 15, AVX2: special coordinates in every address mode; cvttps2dq and minps explain them")
+        }
+        _ => driver("Mesa's gallivm"),
     }
 }
 

@@ -200,7 +200,7 @@ impl Emitter<'_> {
                         let b: [I; 3] = std::array::from_fn(|n| code.select(corner, across_t[n], place[n]));
                         let others = match self.rules.cube_corner {
                             CubeCorner::Average => [word_at(self, a), word_at(self, b)],
-                            CubeCorner::OwnFace | CubeCorner::Shares => [word; 2],
+                            CubeCorner::OwnFace | CubeCorner::Shares | CubeCorner::Thirds => [word; 2],
                         };
                         Tap { word, border, corner: Some((corner, others)) }
                     })

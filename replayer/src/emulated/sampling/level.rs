@@ -168,6 +168,7 @@ impl Emitter<'_> {
         let _section = self.code.section(RuleId::MipNearest);
         match self.rules.mip_nearest {
             MipNearest::HalfUp => self.round_f(Rounding::HalfUp, lod),
+            MipNearest::NearestEven => self.round_f(Rounding::NearestEven, lod),
             MipNearest::HalfDown => {
                 let code = &mut *self.code;
                 let down = code.f_floor(lod);
@@ -197,7 +198,7 @@ impl Emitter<'_> {
                 let scaled = code.f_mul(along, size);
                 let texels = code.select(unnormalized, along, scaled);
                 sum = match self.rules.lod_derivatives {
-                    LodDerivatives::Length | LodDerivatives::Octagon => {
+                    LodDerivatives::Length | LodDerivatives::Octagon | LodDerivatives::LinearLogarithm => {
                         let square = code.f_mul(texels, texels);
                         code.f_add(sum, square)
                     }
@@ -238,7 +239,7 @@ impl Emitter<'_> {
                 let size: Vec<I> = size.iter().map(|&size| self.code.select(unnormalized, one, size)).collect();
                 self.octagon_lod(&conditioned, &size)
             }
-            LodDerivatives::Length | LodDerivatives::Largest => self.half_log2(long),
+            LodDerivatives::Length | LodDerivatives::Largest | LodDerivatives::LinearLogarithm => self.half_log2(long),
         };
         let code = &mut *self.code;
         let shares = code.u_to_f(log2_probes);

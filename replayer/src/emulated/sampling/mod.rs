@@ -496,7 +496,7 @@ pub fn condition(code: &mut Code, rules: &Rules, bits: U) -> F {
     drop(section);
     let nan = code.u_gt(magnitude, largest);
     let substitute = match rules.nan_coordinate {
-        NanCoordinate::Zero => zero,
+        NanCoordinate::Zero | NanCoordinate::Kept => zero,
         NanCoordinate::Lowest => code.u(f32::NEG_INFINITY.to_bits()),
     };
     let bits = code.select(nan, substitute, bits);

@@ -1,0 +1,173 @@
+//! The elliptical anisotropic filter ([`crate::rules::AnisotropyRule::Ellipse`]).
+//!
+//! The footprint is the ellipse A u² + B u v + C v² = F around the sample, in texels of one level; each texel in its bounding
+//! box has the weight exp(-2 q / 1023), q being the ellipse's form scaled to 1023 on its border, cut to a whole number. The
+//! two derivative vectors that span it are differences between neighbouring samples: of each four, the second less the first
+//! and the third less the first.
+
+use std::sync::LazyLock;
+
+use crate::{
+    reference::{
+        Sampler,
+        coordinate::{Axis, condition},
+        derivatives::half_linear_log2,
+        footprint::layer,
+        lod::{LodOperand, levels},
+        operands::{Group, Operands},
+        place::place,
+    },
+    rules::AnisotropyRule,
+    state::{Filter, MipMode},
+};
+
+/// Entries of the table of weights.
+pub const TABLE: usize = 1024;
+
+/// The weights by the scaled form of the ellipse: exp(-2 q / 1023).
+pub static WEIGHTS: LazyLock<[f32; TABLE]> = LazyLock::new(|| {
+    std::array::from_fn(|q| {
+        let distance = q as f32 / (TABLE - 1) as f32;
+        (f64::from(-2.0 * distance)).exp() as f32
+    })
+});
+
+/// An ellipse in the texels of a level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ellipse {
+    /// The centre, in texels from the first one's centre.
+    pub centre: [f32; 2],
+    /// A, B and C, scaled so that the border has [`TABLE`] - 1.
+    pub form: [f32; 3],
+    /// Columns and rows of the bounding box, first and last.
+    pub bounds: [[i32; 2]; 2],
+}
+
+impl Ellipse {
+    /// The ellipse around a place (in texels from the image's corner) with the two vectors `x` and `y`.
+    #[must_use]
+    pub fn new(place: [f32; 2], x: [f32; 2], y: [f32; 2]) -> Self {
+        let [ux, vx] = x;
+        let [uy, vy] = y;
+        let a = (vx * vx + vy * vy) + 1.0;
+        let b = (ux * vx + uy * vy) * -2.0;
+        let c = (ux * ux + uy * uy) + 1.0;
+        let f = a * c - (b * b) / 4.0;
+        let d = (0.0 - b * b) + (a * c) * 4.0;
+        let half_width = (2.0 / d) * ((d * c) * f).sqrt();
+        let half_height = (2.0 / d) * ((a * d) * f).sqrt();
+        let scale = (TABLE - 1) as f32 / f;
+        let centre = place.map(|place| place + -0.5);
+        let bounds = [(centre[0], half_width), (centre[1], half_height)]
+            .map(|(centre, half)| [(centre - half).floor() as i32, (centre + half).ceil() as i32]);
+        Self { centre, form: [a * scale, b * scale, c * scale], bounds }
+    }
+
+    /// Visits the texels with their weights, row by row; those without weight are passed over.
+    pub fn each_texel(&self, mut visit: impl FnMut(i32, i32, f32)) {
+        let [a, b, c] = self.form;
+        let [[first, last], [top, bottom]] = self.bounds;
+        let u = first as f32 - self.centre[0];
+        let step_first = ((u + u) + 1.0) * a;
+        let form_first = (u * u) * a;
+        for row in top..=bottom {
+            let v = row as f32 - self.centre[1];
+            let mut step = v * b + step_first;
+            let mut form = (c * v + b * u) * v + form_first;
+            for column in first..=last {
+                let q = form as i32;
+                if q < TABLE as i32 {
+                    visit(column, row, WEIGHTS[q.max(0) as usize]);
+                }
+                form += step;
+                step += a + a;
+            }
+        }
+    }
+}
+
+impl Sampler<'_> {
+    /// Whether samples are filtered elliptically.
+    pub(super) fn is_elliptical(&self) -> bool {
+        self.rules.anisotropy == AnisotropyRule::Ellipse && self.state.anisotropy.is_some()
+    }
+
+    /// The differences of the coordinates along x and y in the four neighbouring samples.
+    fn quad_differences(&self, index: usize) -> [[f32; 2]; 2] {
+        let first = index - index % 4;
+        let last = self.samples() - 1;
+        let at = |sample: usize| {
+            self.layout.coordinates(self.row(sample.min(last))).map(|bits| condition(&self.rules, bits))
+        };
+        let [origin, x, y] = [first, first + 1, first + 2].map(at);
+        [[x[0] - origin[0], x[1] - origin[1]], [y[0] - origin[0], y[1] - origin[1]]]
+    }
+
+    /// The filtered channels of an elliptical footprint.
+    pub(super) fn ellipse(&self, index: usize, operands: &Operands) -> [u32; 4] {
+        let state = self.state;
+        let size = self.image.extent.level_size(state.base_level);
+        let differences = self.quad_differences(index);
+        let squares = differences.map(|[u, v]| {
+            let (u, v) = (u * size[0] as f32, v * size[1] as f32);
+            u * u + v * v
+        });
+        let lod = half_linear_log2(squares[0].min(squares[1]));
+        let source = LodOperand { bits: lod.to_bits(), bias: operands.bias, clamp: operands.clamp, explicit: false };
+        let level = match state.mip {
+            MipMode::Base => state.base_level,
+            // Cut, whatever the mip filter.
+            _ => state.base_level + (levels(&self.rules, state, &source).lod as u32).min(state.last_level),
+        };
+        let scale = 1.0 / (1u32 << (level - state.base_level)) as f32;
+        let [x, y] = differences.map(|[u, v]| [u * size[0] as f32 * scale, v * size[1] as f32 * scale]);
+        let place: [f32; 2] = std::array::from_fn(|axis| {
+            condition(&self.rules, operands.coordinates[axis]) * (size[axis] as f32 * scale)
+        });
+        let ellipse = Ellipse::new(place, x, y);
+        let [width, height, _] = self.image.extent.level_size(level);
+        let mut sums = [0.0f32; 4];
+        let mut whole = 0.0f32;
+        ellipse.each_texel(|column, row, weight| {
+            let u = (column as f32 + 0.5) / width as f32;
+            let v = (row as f32 + 0.5) / height as f32;
+            let channels = self.nearest_texel(level, operands, [u, v]);
+            for (sum, bits) in sums.iter_mut().zip(channels) {
+                *sum += f32::from_bits(bits) * weight;
+            }
+            whole += weight;
+        });
+        if whole == 0.0 {
+            let mut footprint = self.footprint(&Operands { group: Group::default(), ..*operands });
+            footprint.level_count = 1;
+            footprint.weights[0][3].linear = false;
+            return self.combine(&footprint);
+        }
+        sums.map(|sum| (sum / whole).to_bits())
+    }
+
+    /// The channels of the texel at normalized coordinates.
+    fn nearest_texel(&self, level: u32, operands: &Operands, at: [f32; 2]) -> [u32; 4] {
+        let size = self.image.extent.level_size(level);
+        let taps: [Option<u32>; 2] = std::array::from_fn(|axis| {
+            let about = Axis {
+                size: size[axis],
+                address: self.state.address[axis],
+                filter: Filter::Point,
+                unnormalized: false,
+                trunc_coord: false,
+                offset: operands.offset[axis],
+                gather: false,
+                power_of_two: self.image.extent.level_size(self.state.base_level)[axis].is_power_of_two(),
+            };
+            place(&self.rules, &about, at[axis].to_bits()).taps[0]
+        });
+        match taps {
+            [Some(x), Some(y)] => {
+                let layer = layer(&self.rules, self.state, operands.layer);
+                self.state.format.unpack(self.image.texel(level, x, y, layer))
+            }
+            _ => self.state.border,
+        }
+    }
+}
