@@ -2,7 +2,7 @@
 
 use crate::{
     rules::{
-        CoordinateProduct, EdgeClamp, HalfBorder, NanCoordinate, PointRounding, Rules, TruncCoord, WeightRounding,
+        CoordinateProduct, DenormalCoordinate, EdgeClamp, HalfBorder, NanCoordinate, PointRounding, Rules, TruncCoord, WeightRounding,
     },
     state::{Address, Filter},
 };
@@ -132,7 +132,10 @@ pub fn condition(rules: &Rules, bits: u32) -> f32 {
             NanCoordinate::Lowest => f32::NEG_INFINITY,
         }
     } else if magnitude < 0x0080_0000 {
-        0.0
+        match rules.denormal_coordinate {
+            DenormalCoordinate::Kept if magnitude > 0 => f32::MIN_POSITIVE.copysign(f32::from_bits(bits)),
+            DenormalCoordinate::Kept | DenormalCoordinate::Zero => 0.0,
+        }
     } else {
         f32::from_bits(bits)
     }

@@ -24,11 +24,12 @@ use crate::{
 /// Entries of the table of weights.
 pub const TABLE: usize = 1024;
 
-/// The weights by the scaled form of the ellipse: exp(-2 q / 1023).
+/// The weights by the scaled form of the ellipse: exp(-2 q / 1023) in FP32, to six decimal places.
 pub static WEIGHTS: LazyLock<[f32; TABLE]> = LazyLock::new(|| {
     std::array::from_fn(|q| {
         let distance = q as f32 / (TABLE - 1) as f32;
-        (f64::from(-2.0 * distance)).exp() as f32
+        let weight = f64::from((f64::from(-2.0 * distance)).exp() as f32);
+        ((weight * 1e6).round() / 1e6) as f32
     })
 });
 
@@ -103,34 +104,42 @@ impl Sampler<'_> {
         [[x[0] - origin[0], x[1] - origin[1]], [y[0] - origin[0], y[1] - origin[1]]]
     }
 
+    /// The level that an elliptical sample reads: by the shorter of the two vectors, cut, whatever the mip filter.
+    fn elliptical_level(&self, index: usize) -> u32 {
+        let state = self.state;
+        let size = self.image.extent.level_size(state.base_level);
+        let squares = self.quad_differences(index).map(|[u, v]| {
+            let (u, v) = (u * size[0] as f32, v * size[1] as f32);
+            u * u + v * v
+        });
+        let operands = self.layout.read(self.row(index));
+        let lod = half_linear_log2(squares[0].min(squares[1]));
+        let source = LodOperand { bits: lod.to_bits(), bias: operands.bias, clamp: operands.clamp, explicit: false };
+        match state.mip {
+            MipMode::Base => state.base_level,
+            _ => state.base_level + (levels(&self.rules, state, &source).lod as u32).min(state.last_level),
+        }
+    }
+
     /// The filtered channels of an elliptical footprint.
     pub(super) fn ellipse(&self, index: usize, operands: &Operands) -> [u32; 4] {
         let state = self.state;
         let size = self.image.extent.level_size(state.base_level);
         let differences = self.quad_differences(index);
-        let squares = differences.map(|[u, v]| {
-            let (u, v) = (u * size[0] as f32, v * size[1] as f32);
-            u * u + v * v
-        });
-        let lod = half_linear_log2(squares[0].min(squares[1]));
-        let source = LodOperand { bits: lod.to_bits(), bias: operands.bias, clamp: operands.clamp, explicit: false };
-        let level = match state.mip {
-            MipMode::Base => state.base_level,
-            // Cut, whatever the mip filter.
-            _ => state.base_level + (levels(&self.rules, state, &source).lod as u32).min(state.last_level),
-        };
+        let level = self.elliptical_level(index);
         let scale = 1.0 / (1u32 << (level - state.base_level)) as f32;
         let [x, y] = differences.map(|[u, v]| [u * size[0] as f32 * scale, v * size[1] as f32 * scale]);
         let place: [f32; 2] = std::array::from_fn(|axis| {
             condition(&self.rules, operands.coordinates[axis]) * (size[axis] as f32 * scale)
         });
         let ellipse = Ellipse::new(place, x, y);
-        let [width, height, _] = self.image.extent.level_size(level);
+        // A texel's place is divided by the size of the level that the first four of the group read.
+        let first = index - index % self.rules.sample_group.size().max(4);
+        let [width, height, _] = self.image.extent.level_size(self.elliptical_level(first));
         let mut sums = [0.0f32; 4];
         let mut whole = 0.0f32;
         ellipse.each_texel(|column, row, weight| {
-            let u = (column as f32 + 0.5) / width as f32;
-            let v = (row as f32 + 0.5) / height as f32;
+            let (u, v) = (column as f32 / width as f32, row as f32 / height as f32);
             let channels = self.nearest_texel(level, operands, [u, v]);
             for (sum, bits) in sums.iter_mut().zip(channels) {
                 *sum += f32::from_bits(bits) * weight;

@@ -101,6 +101,8 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
         lod = if no_high { low } else { high };
     }
     let is_nan = kept && no_high && low == 0.0;
+    // Without a limit below, two levels to blend below level 0 are both level 0.
+    let mut below = low == 0.0 && (lod < 0.0 || is_nan);
     let limit = |lod: f32| lod.max(low).min(high);
     lod = limit(lod);
     let mut unrounded = lod;
@@ -113,7 +115,7 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
             MinifyFrom::AtZero => lod >= 0.0,
         };
     if lowest && lod >= INTEGER_END {
-        (lod, unrounded, free) = (-1.0, -1.0, -1.0);
+        (lod, unrounded, free, below) = (-1.0, -1.0, -1.0, true);
     }
     let unchanged = !source.explicit && state.lod_bias == 0 && source.bias == 0 && no_high && low == 0.0;
     let last = state.last_level as f32;
@@ -142,7 +144,7 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
         }
     };
     let level = level as u32;
-    let next = (level + 1).min(state.last_level);
+    let next = if below { level } else { (level + 1).min(state.last_level) };
     let step = if rules.lod_rounding == LodRounding::None { 0 } else { (weight * 256.0) as u32 };
     Levels { minify, level, next, step, weight, lod }
 }

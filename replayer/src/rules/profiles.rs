@@ -159,6 +159,7 @@ impl Profile {
         name: "lavapipe",
         rules: Rules {
             nan_coordinate: NanCoordinate::Kept,
+            denormal_coordinate: DenormalCoordinate::Kept,
             integer_conversion: IntegerConversion::Lowest,
             edge_clamp: EdgeClamp::Coordinate,
             address_stage: AddressStage::Coordinate,

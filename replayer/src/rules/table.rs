@@ -94,6 +94,8 @@ rules! {
     denormal_coordinate: DenormalCoordinate = "denormal-coordinate" {
         /// Zero, whatever its sign.
         Zero = "zero",
+        /// A number of its sign, which is all that can be seen of it; it is computed with as the smallest normal number.
+        Kept = "kept",
     }
     /// How a number that no 32-bit integer holds becomes one: a texel coordinate, a level of detail, a layer.
     integer_conversion: IntegerConversion = "integer-conversion" {

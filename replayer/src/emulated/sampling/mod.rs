@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     reference::coordinate::NORMALIZED_LIMIT,
-    rules::{BorderSwizzle, CubeCorner, NanCoordinate, RuleId, Rules, ZFilterRule},
+    rules::{BorderSwizzle, CubeCorner, DenormalCoordinate, NanCoordinate, RuleId, Rules, ZFilterRule},
     state::{Address, View},
 };
 
@@ -492,7 +492,17 @@ pub fn condition(code: &mut Code, rules: &Rules, bits: U) -> F {
     let zero = code.u(0);
     let section = code.section(RuleId::DenormalCoordinate);
     let denormal = code.u_lt(magnitude, smallest);
-    let bits = code.select(denormal, zero, bits);
+    let flushed = match rules.denormal_coordinate {
+        DenormalCoordinate::Zero => zero,
+        DenormalCoordinate::Kept => {
+            let sign_mask = code.u(0x8000_0000);
+            let sign = code.u_and(bits, sign_mask);
+            let kept = code.u_or(sign, smallest);
+            let nothing = code.u_eq(magnitude, zero);
+            code.select(nothing, zero, kept)
+        }
+    };
+    let bits = code.select(denormal, flushed, bits);
     drop(section);
     let nan = code.u_gt(magnitude, largest);
     let substitute = match rules.nan_coordinate {
