@@ -40,7 +40,7 @@ pub(super) struct CaptureArguments {
     /// Samples of a random dispatch, and the most of a sweep
     #[arg(long, value_name = "N", default_value_t = Plan::default().samples, value_parser = samples)]
     samples: usize,
-    /// The rules that the device follows: gfx1035, h200 or exact [default: by the device]
+    /// The rules that the device follows: gfx1035, h200, exact or lavapipe [default: by the device]
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// The folder to write to, a file a suite; with --case the file
@@ -72,7 +72,8 @@ pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Re
         return Err(Failure::usage(format!("--profile {name}: expected one of {}", known.join(", "))));
     }
     let selection = device_selection(arguments.device.as_deref());
-    let mut device = VulkanExecutor::open(&selection, &VulkanOptions::default()).or_usage()?;
+    let mut device = VulkanExecutor::open(&selection, &VulkanOptions::default())
+        .map_err(|error| Failure::usage(if arguments.device.is_some() { format!("--device: {error}") } else { error.to_string() }))?;
     let provenance = Provenance::of(&device.device().clone(), arguments.profile.as_deref(), &today());
     writeln!(context.out, "{}, profile {}", provenance.text, provenance.profile)?;
     let report = |out: &mut dyn std::io::Write, what: &str, captured: &Captured| {

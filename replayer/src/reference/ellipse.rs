@@ -96,9 +96,10 @@ impl Sampler<'_> {
     /// The differences of the coordinates along x and y in the four neighbouring samples.
     fn quad_differences(&self, index: usize) -> [[f32; 2]; 2] {
         let first = index - index % 4;
-        let last = self.samples() - 1;
-        let at = |sample: usize| {
-            self.layout.coordinates(self.row(sample.min(last))).map(|bits| condition(&self.rules, bits))
+        // Beyond the last sample coordinates are 0.
+        let at = |sample: usize| match sample < self.samples() {
+            true => self.layout.coordinates(self.row(sample)).map(|bits| condition(&self.rules, bits)),
+            false => [0.0; 3],
         };
         let [origin, x, y] = [first, first + 1, first + 2].map(at);
         [[x[0] - origin[0], x[1] - origin[1]], [y[0] - origin[0], y[1] - origin[1]]]

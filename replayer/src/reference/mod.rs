@@ -123,7 +123,11 @@ impl<'a> Sampler<'a> {
         let first = index - index % size;
         let members: Vec<Operands> =
             (first..self.samples().min(first + size)).map(|member| self.own_operands(member)).collect();
-        let own: Vec<Levels> = members.iter().map(|operands| levels_of(&self.rules, state, operands)).collect();
+        // Beyond the last sample operands are 0.
+        let beyond = Operands { explicit_lod: members[0].explicit_lod, ..Operands::default() };
+        let missing = (members.len() < size).then_some(&beyond);
+        let own: Vec<Levels> =
+            members.iter().chain(missing).map(|operands| levels_of(&self.rules, state, operands)).collect();
         if size > 1 {
             let linear = |levels: &Levels| (if levels.minify { state.min } else { state.mag }) == Filter::Linear;
             group.linear = unequal && own.iter().any(linear);
