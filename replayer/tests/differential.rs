@@ -9,6 +9,7 @@ use replayer::{
     generate::{Generator, Tally},
     materialise::materialise,
     reference::Sampler,
+    rules::{Accumulation, AnisotropyRule, EdgeClamp, NanCoordinate, Profile, RuleId, Rules, SampleGroup},
 };
 
 fn executor() -> VulkanExecutor {
@@ -79,11 +80,47 @@ fn reference_and_emulated_agree_on_random_dispatches() {
     }
 }
 
+/// lavapipe's rules without the elliptical filter, the textbook with each of their values alone, and some mixtures.
+fn rules_of_a_cpu() -> Vec<Profile> {
+    let lavapipe = Rules { anisotropy: AnisotropyRule::PowersOfTwo, ..Profile::LAVAPIPE.rules };
+    let profile = |rules| Profile { name: "lavapipe", rules };
+    let mut profiles = vec![profile(lavapipe); 8];
+    for &rule in RuleId::ALL {
+        let value = lavapipe.value(rule);
+        if value != Profile::EXACT.rules.value(rule) {
+            let alone = Profile::EXACT.rules.with(rule, value).unwrap();
+            profiles.push(profile(alone));
+            let without = lavapipe.with(rule, Profile::EXACT.rules.value(rule)).unwrap();
+            profiles.extend([alone, without].into_iter().filter(|r| r.inconsistency().is_none()).map(profile));
+        }
+    }
+    let unfused = Rules { accumulation: Accumulation::Difference, sample_group: SampleGroup::Four, ..lavapipe };
+    let by_position = Rules { edge_clamp: EdgeClamp::Position, nan_coordinate: NanCoordinate::Lowest, ..lavapipe };
+    profiles.extend([unfused, by_position].map(profile));
+    assert!(profiles.iter().all(|p| p.rules.inconsistency().is_none()) && profiles.len() > 40, "{}", profiles.len());
+    profiles
+}
+
+#[test]
+fn reference_and_emulated_agree_by_the_rules_of_a_cpu() {
+    let count = std::env::var("DIFFERENTIAL_DISPATCHES").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
+    let generator = Generator { profiles: rules_of_a_cpu(), ..Generator::new(0x1a_7a, 200) };
+    compare(&generator, 0, count);
+}
+
 #[test]
 fn the_embedded_executor_and_the_device_agree_on_random_dispatches() {
-    let generator = Generator::new(0xe_be, 100);
+    executors_agree(&Generator::new(0xe_be, 100), 600);
+}
+
+#[test]
+fn the_embedded_executor_and_the_device_agree_by_the_rules_of_a_cpu() {
+    executors_agree(&Generator { profiles: rules_of_a_cpu(), ..Generator::new(0xe_bf, 60) }, 200);
+}
+
+fn executors_agree(generator: &Generator, count: u64) {
     let (mut vulkan, mut embedded) = (executor(), Embedded::new());
-    for index in 0..600 {
+    for index in 0..count {
         let generated = generator.dispatch(index);
         let (dispatch, rules) = (&generated.dispatch, generated.profile.rules);
         let state = materialise(dispatch, &rules).unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));

@@ -61,10 +61,12 @@ struct SharedState {
 }
 
 impl Generator {
-    /// All profiles, with 8 x 8 samples a dispatch.
+    /// The profiles of GPUs and the textbook, with 8 x 8 samples a dispatch. (A CPU's sampler takes samples in groups, which
+    /// costs, and filters some states in a way that the emulated path does not have.)
     #[must_use]
     pub fn new(seed: u64, states: u64) -> Self {
-        Self { seed, states: states.max(1), grid: [8, 8], profiles: Profile::ALL.to_vec() }
+        let profiles = vec![Profile::GFX1035, Profile::H200, Profile::EXACT];
+        Self { seed, states: states.max(1), grid: [8, 8], profiles }
     }
 
     /// The dispatch of an index.

@@ -66,7 +66,7 @@ pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corne
         None => {
             let level = |m: usize| {
                 if products[m] {
-                    return sum_of_products(&taps[m][0], &weights[m], corners[m]);
+                    return sum_of_products(rules, &taps[m][0], &weights[m], corners[m]);
                 }
                 let slice = |z: usize| {
                     let row = |y: usize| {
@@ -84,7 +84,7 @@ pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corne
 
 /// Four products of texels and weights, added up row by row; a third of the weight beyond a cube's corner goes to each of the
 /// other texels.
-fn sum_of_products(taps: &[[f32; 2]; 2], weights: &Weights, corner: Option<[usize; 2]>) -> f32 {
+fn sum_of_products(rules: &Rules, taps: &[[f32; 2]; 2], weights: &Weights, corner: Option<[usize; 2]>) -> f32 {
     let (x, y) = (weights[X].weight, weights[Y].weight);
     let (left, upper) = (1.0 - x, 1.0 - y);
     let mut shares = [[left * upper, x * upper], [left * y, x * y]];
@@ -93,8 +93,12 @@ fn sum_of_products(taps: &[[f32; 2]; 2], weights: &Weights, corner: Option<[usiz
         shares.iter_mut().flatten().for_each(|share| *share += third);
         shares[row][column] = 0.0;
     }
-    let first = shares[0][0] * taps[0][0];
-    [(0, 1), (1, 0), (1, 1)].iter().fold(first, |sum, &(row, column)| shares[row][column] * taps[row][column] + sum)
+    let product = |row: usize, column: usize| {
+        let weightless = !weights[X].has_weight(column) || !weights[Y].has_weight(row) || corner == Some([row, column]);
+        let left_out = weightless && rules.zero_weight_taps == ZeroWeightTaps::LeftOut;
+        shares[row][column] * if left_out { 0.0 } else { taps[row][column] }
+    };
+    [(0, 1), (1, 0), (1, 1)].iter().fold(product(0, 0), |sum, &(row, column)| product(row, column) + sum)
 }
 
 /// `a (1-w) + b w` in FP32, each operation rounded once, or as [`Accumulation`] says; `a` where there is one tap.

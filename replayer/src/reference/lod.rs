@@ -65,9 +65,12 @@ fn operand(rules: &Rules, bits: u32) -> f32 {
     let value = condition(rules, bits);
     match rules.integer_conversion {
         IntegerConversion::Limited => value.clamp(-LOD_LIMIT, LOD_LIMIT),
-        IntegerConversion::Lowest => value,
+        IntegerConversion::Lowest => value.clamp(-FAR_LOD, FAR_LOD),
     }
 }
+
+/// Operands of a LOD are limited to ±2^60 where no other limit is: far beyond every integer, and sums stay finite.
+pub const FAR_LOD: f32 = 1_152_921_504_606_846_976.0;
 
 /// From here on an upper limit limits nothing by [`IntegerConversion::Lowest`]: no image has so many levels.
 pub const FREE_MAX_LOD: u32 = 14 << LOD_BITS;
@@ -94,7 +97,7 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
     let high = state.max_lod as f32 * STEP;
     let lowest = rules.integer_conversion == IntegerConversion::Lowest;
     let no_high = state.max_lod >= FREE_MAX_LOD;
-    let high = if lowest && no_high { f32::INFINITY } else { high };
+    let high = if lowest && no_high { FAR_LOD } else { high };
     // A NaN that is kept takes the limit that it meets first.
     let kept = rules.nan_coordinate == NanCoordinate::Kept && source.bits & 0x7fff_ffff > 0x7f80_0000;
     if kept {

@@ -124,7 +124,9 @@ impl<'a> Sampler<'a> {
         let members: Vec<Operands> =
             (first..self.samples().min(first + size)).map(|member| self.own_operands(member)).collect();
         // Beyond the last sample operands are 0.
-        let beyond = Operands { explicit_lod: members[0].explicit_lod, ..Operands::default() };
+        let explicit_lod = members[0].explicit_lod;
+        let lod = if explicit_lod { 0.0 } else { computed(&self.rules, state, &[[0; 3]; 2]).lod };
+        let beyond = Operands { explicit_lod, lod: lod.to_bits(), ..Operands::default() };
         let missing = (members.len() < size).then_some(&beyond);
         let own: Vec<Levels> =
             members.iter().chain(missing).map(|operands| levels_of(&self.rules, state, operands)).collect();

@@ -5,14 +5,18 @@ mod address;
 mod channel;
 mod extreme;
 mod footprint;
+mod group;
 mod level;
 mod octagon;
+mod place;
 mod position;
 mod result;
 mod weight;
 
 use rspirv::spirv::Word;
 
+use self::group::Group;
+pub use self::group::{GroupVariables, Rows};
 use super::{
     code::{B, Code, D, F, I, U},
     decode::{self, FormatClass},
@@ -21,7 +25,7 @@ use super::{
 };
 use crate::{
     reference::coordinate::NORMALIZED_LIMIT,
-    rules::{BorderSwizzle, CubeCorner, DenormalCoordinate, NanCoordinate, RuleId, Rules, ZFilterRule},
+    rules::{BorderSwizzle, CubeCorner, DenormalCoordinate, IntegerConversion, NanCoordinate, RuleId, Rules, ZFilterRule},
     state::{Address, View},
 };
 
@@ -44,6 +48,22 @@ pub struct Inputs {
     pub derivatives: Option<[Vec<U>; 2]>,
 }
 
+/// What a module is made for, and the variables that its body uses.
+pub struct About<'a> {
+    /// The rules.
+    pub rules: &'a Rules,
+    /// The view's shape.
+    pub view: View,
+    /// The format's class.
+    pub class: FormatClass,
+    /// Whether the footprint is gathered.
+    pub gathers: bool,
+    /// Variables for a loop over probes.
+    pub variables: Option<Variables>,
+    /// Variables for a loop over the samples of a group.
+    pub group_variables: Option<GroupVariables>,
+}
+
 /// Emits the body of a module.
 pub struct Emitter<'a> {
     /// The module.
@@ -60,6 +80,12 @@ pub struct Emitter<'a> {
     pub image: Word,
     /// Whether the footprint is gathered.
     pub gathers: bool,
+    /// Function variables for a loop over the samples of a group; `None` where each sample takes its own way.
+    pub group_variables: Option<GroupVariables>,
+    /// The rows of the other samples.
+    pub rows: Rows<'a>,
+    /// What the sample's group asks for.
+    group: Option<Group>,
     /// Function variables for a loop over probes: its counter and the sums of four channels.
     pub variables: Option<Variables>,
 }
@@ -106,6 +132,8 @@ struct Tap {
 /// The footprint in one level: `[slice][row][column]`.
 struct LevelTaps {
     axes: Vec<AxisTaps>,
+    /// Whether texels and weights are multiplied one by one; `None` without the rule for it.
+    products: Option<B>,
     taps: Vec<Vec<Vec<Tap>>>,
 }
 
@@ -133,6 +161,14 @@ struct Levels {
 }
 
 const MIN_BIASED_EXPONENT: u32 = 127 - 14;
+
+impl<'a> Emitter<'a> {
+    /// An emitter for a sample whose rows are `rows`.
+    pub fn new(code: &'a mut Code, about: About<'a>, slots: &'a [U], image: Word, rows: Rows<'a>) -> Self {
+        let About { rules, view, class, gathers, variables, group_variables } = about;
+        Self { code, rules, view, class, slots, image, gathers, variables, group_variables, rows, group: None }
+    }
+}
 
 impl Emitter<'_> {
     fn slot(&self, slot: Slot) -> U {
@@ -163,6 +199,9 @@ impl Emitter<'_> {
 
     /// `image_sample*`: the four words of the result.
     pub fn sample(&mut self, inputs: &Inputs, explicit: bool) -> [U; 4] {
+        if self.class != FormatClass::Integer {
+            self.group = self.group(explicit);
+        }
         let Some(derivatives) = &inputs.derivatives else {
             return self.sample_at(inputs, explicit);
         };
@@ -253,7 +292,7 @@ impl Emitter<'_> {
             let levels = self.levels(inputs, explicit);
             let layer = inputs.layer.map(|operand| self.layer(operand));
             let point = self.code.b(false);
-            let first = self.level_taps(levels.level, inputs, layer, point, point);
+            let first = self.level_taps(levels.level, inputs, layer, point, point, 0);
             let channels = self.integer_channels(first.taps[0][0][0]);
             return self.output_integer(channels);
         }
@@ -264,13 +303,15 @@ impl Emitter<'_> {
     /// The channels of a sample at one place, before DST_SEL.
     fn filtered_at(&mut self, inputs: &Inputs, explicit: bool) -> [F; 4] {
         let _section = self.code.section(Stage::Filter);
-        let levels = self.levels(inputs, explicit);
+        let mut levels = self.levels(inputs, explicit);
         let linear_if = |emitter: &mut Self, slot| emitter.slot_is(slot, 1);
         let (mag, min) = (linear_if(self, Slot::Mag), linear_if(self, Slot::Min));
         let linear = self.code.select(levels.minify, min, mag);
+        let (linear, two) = self.with_group(linear, levels.two);
+        levels.two = two;
         let slice_linear = self.slice_linear(linear);
         let layer = inputs.layer.map(|operand| self.layer(operand));
-        let first = self.level_taps(levels.level, inputs, layer, linear, slice_linear);
+        let first = self.level_taps(levels.level, inputs, layer, linear, slice_linear, 0);
         let single = {
             let code = &mut *self.code;
             let any = code.b_or(linear, levels.two);
@@ -282,16 +323,22 @@ impl Emitter<'_> {
         let (weight, step, two, next) = (levels.weight, levels.step, levels.two, levels.next);
         let second = Levels { minify: levels.minify, level: levels.level, next, step, weight, two };
         let sums = self.if_second_level(two, sums, |emitter, sums| {
-            let taps = emitter.level_taps(next, inputs, layer, linear, slice_linear);
+            let taps = emitter.level_taps(next, inputs, layer, linear, slice_linear, 1);
             emitter.add_level(Some(sums), &taps, &second, 1)
         });
         let filtered: [F; 4] = std::array::from_fn(|n| self.finish(sums[n]));
         let mut channels: [F; 4] = std::array::from_fn(|n| self.code.select(single, point[n], filtered[n]));
         if self.rules.border_swizzle == BorderSwizzle::DstSel {
             // W is 1 in every texel, so it needs no blending unless a border can be seen.
-            let uses_border = self.uses_border();
-            let one = self.code.f(1.0);
-            channels[3] = self.code.select(uses_border, channels[3], one);
+            // A weight can be NaN by these rules, and the shares of a corner need not add up to 1.
+            let any_weight = self.rules.nan_coordinate == NanCoordinate::Kept
+                || self.rules.integer_conversion == IntegerConversion::Lowest
+                || self.rules.cube_corner == CubeCorner::Thirds && self.view == View::Cube;
+            if !any_weight {
+                let uses_border = self.uses_border();
+                let one = self.code.f(1.0);
+                channels[3] = self.code.select(uses_border, channels[3], one);
+            }
         }
         channels
     }
@@ -365,7 +412,7 @@ impl Emitter<'_> {
         let levels = self.levels(inputs, explicit);
         let linear = self.code.b(true);
         let layer = inputs.layer.map(|operand| self.layer(operand));
-        let level = self.level_taps(levels.level, inputs, layer, linear, linear);
+        let level = self.level_taps(levels.level, inputs, layer, linear, linear, 0);
         let rows = &level.taps[0];
         let shares = self.view == View::Cube && self.rules.cube_corner == CubeCorner::Shares;
         let selects = Self::SELECTS.map(|slot| self.slot(slot));
@@ -383,6 +430,18 @@ impl Emitter<'_> {
                     for (n, channel) in channels.iter_mut().enumerate() {
                         let value = self.corner_value(&level, around.map(|channels| channels[n]));
                         *channel = self.code.select(corner, value, *channel);
+                    }
+                }
+                if let (Some((corner, _)), CubeCorner::Thirds) = (tap.corner, self.rules.cube_corner) {
+                    let _section = self.code.section(RuleId::CubeCorner);
+                    let around = [rows[y][1 - x], rows[1 - y][0], rows[1 - y][1]].map(|tap| self.channels(tap));
+                    for (n, channel) in channels.iter_mut().enumerate() {
+                        let [own, a, b] = around.map(|channels| channels[n]);
+                        let sum = self.code.f_add(a, b);
+                        let sum = self.code.f_add(own, sum);
+                        let third = self.code.f(1.0 / 3.0);
+                        let average = self.code.f_mul(third, sum);
+                        *channel = self.code.select(corner, average, *channel);
                     }
                 }
                 let channels = channels.map(|c| self.code.f_bits(c));
