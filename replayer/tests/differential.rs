@@ -53,11 +53,12 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
             assert!(
                 same(a, b),
                 "dispatch {index} of seed {:#x}, sample {}, channel {}: reference {a:#010x}, emulated {b:#010x}\n\
-                 profile {}, {state:#?}\noperands {:?} {:x?}",
+                 profile {} {:?}, {state:#?}\noperands {:?} {:x?}",
                 generator.seed,
                 n / 4,
                 n % 4,
                 profile.name,
+                profile.rules,
                 dispatch.coords.columns,
                 &dispatch.coords.words[n / 4 * dispatch.coords.columns.len()..][..dispatch.coords.columns.len()],
             );
@@ -103,8 +104,8 @@ fn rules_of_a_cpu() -> Vec<Profile> {
 
 #[test]
 fn reference_and_emulated_agree_by_the_rules_of_a_cpu() {
-    let count = std::env::var("DIFFERENTIAL_DISPATCHES").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
-    let generator = Generator { profiles: rules_of_a_cpu(), ..Generator::new(0x1a_7a, 200) };
+    let count = std::env::var("DIFFERENTIAL_DISPATCHES").ok().and_then(|n| n.parse().ok()).unwrap_or(400);
+    let generator = Generator { profiles: rules_of_a_cpu(), ..Generator::new(0x1a_7a, 100) };
     compare(&generator, 0, count);
 }
 
@@ -115,7 +116,7 @@ fn the_embedded_executor_and_the_device_agree_on_random_dispatches() {
 
 #[test]
 fn the_embedded_executor_and_the_device_agree_by_the_rules_of_a_cpu() {
-    executors_agree(&Generator { profiles: rules_of_a_cpu(), ..Generator::new(0xe_bf, 60) }, 200);
+    executors_agree(&Generator { profiles: rules_of_a_cpu(), ..Generator::new(0xe_bf, 25) }, 100);
 }
 
 fn executors_agree(generator: &Generator, count: u64) {

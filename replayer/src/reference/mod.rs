@@ -346,6 +346,7 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn load_address(&self, operands: &Operands) -> Option<[u32; 4]> {
         let state = self.state;
+        let load_index = |bits: u32| load_index(condition(&self.rules, bits));
         let level = load_index(operands.lod).filter(|&l| l <= state.last_level)? + state.base_level;
         let size = self.image.extent.level_size(level);
         let mut at = [0; 3];
@@ -359,9 +360,8 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// A load's operand, recorded as FP32: cut to an integer, NaN is 0; `None` below zero.
-fn load_index(bits: u32) -> Option<u32> {
-    let value = f32::from_bits(bits);
+/// A load's operand, recorded as FP32: cut to an integer; `None` below zero.
+fn load_index(value: f32) -> Option<u32> {
     if value <= -1.0 { None } else { Some(value as u32) }
 }
 

@@ -57,7 +57,7 @@ fn stand_in(axis: &Axis) -> f32 {
     match axis.address {
         Address::Edge if axis.filter == Filter::Point => f32::NEG_INFINITY,
         Address::Edge | Address::MirrorOnceEdge => f32::INFINITY,
-        Address::Wrap | Address::Mirror => 0.0,
+        Address::Mirror => 0.0,
         _ => f32::NEG_INFINITY,
     }
 }
@@ -89,21 +89,22 @@ fn by_coordinate(rules: &Rules, axis: &Axis, coordinate: u32) -> Place {
     let mut offset = axis.offset;
 
     if folds {
+        let lost = kept || c.is_infinite();
+        weight_is_nan |= lost && linear && axis.address == Address::Wrap;
         if moves {
             c += offset as f32 / size;
             offset = 0;
         }
         c = match axis.address {
+            Address::Wrap if linear && lost => 0.0,
             Address::Wrap if linear => c - c.floor(),
+            Address::Wrap if lost => LARGEST_FRACTION,
             Address::Wrap => (c - c.floor()).min(LARGEST_FRACTION),
+            _ if lost && axis.gather => 1.0,
+            _ if lost => 0.0,
             _ if axis.gather => mirrored(c),
             _ => mirrored(c).abs(),
         };
-        // What is left of an infinity.
-        if c.is_nan() {
-            weight_is_nan |= linear && axis.address == Address::Wrap;
-            c = 0.0;
-        }
     }
     let mut s = if axis.unnormalized { c } else { c * size };
     if let Some((low, high)) = half_border_limits(rules, axis) {
@@ -151,6 +152,12 @@ fn by_coordinate(rules: &Rules, axis: &Axis, coordinate: u32) -> Place {
         let down = t.floor();
         let index = down as i32;
         return place(index, t - down, [index, index + 1].map(|i| Some(i.min(last) as u32)));
+    }
+    if axis.address == Address::Edge && axis.gather && rules.edge_clamp == EdgeClamp::Coordinate {
+        let s = (s + offset as f32).min(size).max(0.0);
+        // Cut, so that both taps are the first texel below its centre.
+        let [first, second] = [s - 0.5, s + 0.5].map(|t| (t as i32).min(last));
+        return place(first, 0.0, [Some(first as u32), Some(second as u32)]);
     }
     if edge && axis.clamps_position(rules) {
         let at = position(rules, axis, c.to_bits());

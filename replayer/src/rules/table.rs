@@ -175,7 +175,9 @@ rules! {
         /// is 0; MIRROR_ONCE_LAST_TEXEL does so after mirroring. A gather's position is not clamped.
         Position = "position",
         /// The coordinate (for MIRROR_ONCE_LAST_TEXEL its magnitude) with the offset is limited to the size; half a texel
-        /// less it is limited to 0, and the second tap's index to the last texel. A gather's taps are clamped by index.
+        /// less it is limited to 0, and the second tap's index to the last texel. A gather's coordinate is limited to 0 and the
+        /// size by CLAMP_LAST_TEXEL, and half a texel less and more is cut to the taps' indices; by MIRROR_ONCE_LAST_TEXEL its
+        /// indices are clamped.
         Coordinate = "coordinate",
     }
     /// Where the periodic modes (WRAP and MIRROR) are applied.

@@ -168,7 +168,11 @@ impl Emitter<'_> {
 
     /// `a (1-w) + b w`, or `a` for point. A tap without weight has become 0, so the formula leaves it out.
     fn lerp(&mut self, axis: &AxisTaps, taps: &[F]) -> F {
-        let blended = self.weighted(axis.weight, taps[0], taps[1]);
+        let mut blended = self.weighted(axis.weight, taps[0], taps[1]);
+        if let Some(nan) = axis.nan {
+            let not_a_number = self.code.f(f32::NAN);
+            blended = self.code.select(nan, not_a_number, blended);
+        }
         self.code.select(axis.linear, blended, taps[0])
     }
 

@@ -220,6 +220,10 @@ impl Emitter<'_> {
         let near = code.f_ge(half, taps.weight);
         let whole = code.select(near, zero, one);
         taps.weight = code.select(snaps, whole, taps.weight);
+        taps.nan = taps.nan.map(|nan| {
+            let stays = code.b_not(snaps);
+            code.b_and(nan, stays)
+        });
         taps
     }
 }

@@ -114,6 +114,8 @@ struct AxisTaps {
     step: U,
     /// Weight of the second texel; 0 for point.
     weight: F,
+    /// Whether the weight is NaN, where the rules allow that. Vulkan lets a driver take the product of NaN and 0 for 0.
+    nan: Option<B>,
     /// Index of the first texel before addressing.
     raw: I,
     indices: [I; 2],

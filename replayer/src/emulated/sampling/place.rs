@@ -102,6 +102,7 @@ impl Emitter<'_> {
         let size_f = self.code.i_to_f(size);
         let mut c = self.condition(bits);
         let mut weight_is_nan = self.code.b(false);
+        let mut is_nan = None;
         if kept {
             let _section = self.code.section(RuleId::NanCoordinate);
             let nan = self.is_nan(bits);
@@ -110,8 +111,9 @@ impl Emitter<'_> {
             let edge = code.select(linear, far, near);
             let stand_in = code.select(modes.edge, edge, near);
             let stand_in = code.select(modes.once_edge, far, stand_in);
-            let stand_in = code.select(modes.periodic, zero, stand_in);
+            let stand_in = code.select(modes.mirror, zero, stand_in);
             c = code.select(nan, stand_in, c);
+            is_nan = Some(nan);
             let dropped = code.b_or(modes.edges, modes.mirror);
             let seen = code.b_not(dropped);
             let seen = code.b_and(nan, seen);
@@ -120,10 +122,19 @@ impl Emitter<'_> {
         c = self.step_down(c, size);
 
         // Folded coordinates; infinities leave nothing of them.
-        let folded = self.folded(&modes, c, offset.filter(|_| moves), size_f, linear);
+        let mut folded = self.folded(&modes, c, offset.filter(|_| moves), size_f, linear);
         let code = &mut *self.code;
         if rules.address_stage == AddressStage::Coordinate {
-            let infinite = is_infinite(code, c);
+            let mut infinite = is_infinite(code, c);
+            if let Some(nan) = is_nan {
+                infinite = code.b_or(infinite, nan);
+            }
+            // What is left of an infinity or a NaN.
+            let (nothing, largest) = (code.f(0.0), code.f(LARGEST_FRACTION));
+            let wrapped = code.select(linear, nothing, largest);
+            let mirrored = code.f(if self.gathers { 1.0 } else { 0.0 });
+            let left = code.select(modes.mirror, mirrored, wrapped);
+            folded = code.select(infinite, left, folded);
             let wraps = code.b_and(modes.folds, modes.wrap);
             let lost = code.b_and(infinite, wraps);
             let lost = code.b_and(lost, linear);
@@ -292,10 +303,23 @@ impl Emitter<'_> {
                 inside[n] = code.select(takes, yes, inside[n]);
             }
         }
+        if limits_edge && self.gathers {
+            let _section = code.section(RuleId::EdgeClamp);
+            let nothing = code.f(0.0);
+            let s = code.f_clamp(moved_s, nothing, size_f);
+            let takes = code.b_and(modes.edge, linear);
+            let (less, more) = (code.f_sub(s, half), code.f_add(s, half));
+            for (n, t) in [less, more].into_iter().enumerate() {
+                let index = code.f_to_i(t);
+                let index = code.i_min(index, last);
+                indices[n] = code.select(takes, index, indices[n]);
+                inside[n] = code.select(takes, yes, inside[n]);
+            }
+        }
         let (nothing, not_a_number, step) = (code.f(0.0), code.f(f32::NAN), code.u(0));
         let weight = code.select(weight_is_nan, not_a_number, weight);
         let weight = code.select(linear, weight, nothing);
-        AxisTaps { linear, step, weight, raw, indices, inside }
+        AxisTaps { linear, step, weight, nan: Some(weight_is_nan), raw, indices, inside }
     }
 
     /// The coordinate within its period: its fraction, or its distance to the nearest even number.
@@ -305,7 +329,7 @@ impl Emitter<'_> {
             return c;
         }
         let code = &mut *self.code;
-        // What is left of an infinity is 0, as of every huge number.
+        // An infinity is seen to by the caller.
         let (low, high) = (code.f(f32::MIN), code.f(f32::MAX));
         let c = code.f_clamp(c, low, high);
         let c = match offset {

@@ -103,6 +103,10 @@ impl Emitter<'_> {
             linear,
             step: code.select(seamless, joined.step, separate.step),
             weight: code.select(seamless, joined.weight, separate.weight),
+            nan: separate.nan.map(|nan| {
+                let apart = code.b_not(seamless);
+                code.b_and(nan, apart)
+            }),
             raw: code.select(seamless, joined.raw, separate.raw),
             indices: [0, 1].map(|n| code.select(seamless, joined.indices[n], separate.indices[n])),
             inside: [0, 1].map(|n| code.select(seamless, joined.inside[n], separate.inside[n])),
@@ -159,7 +163,7 @@ impl Emitter<'_> {
             }
         };
         let (indices, inside) = self.address(axis, index, size, size_f, linear);
-        AxisTaps { linear, step, weight, raw: index, indices, inside }
+        AxisTaps { linear, step, weight, nan: None, raw: index, indices, inside }
     }
 
     pub(super) fn step_down(&mut self, c: F, size: I) -> F {
