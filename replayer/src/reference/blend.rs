@@ -82,9 +82,9 @@ pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corne
     }
 }
 
-/// Four products of texels and weights, added up row by row; a third of the weight beyond a cube's corner goes to each of the
-/// other texels.
-fn sum_of_products(rules: &Rules, taps: &[[f32; 2]; 2], weights: &Weights, corner: Option<[usize; 2]>) -> f32 {
+/// The weights that [`sum_of_products`] multiplies with, by row and column.
+#[must_use]
+pub fn product_weights(weights: &Weights, corner: Option<[usize; 2]>) -> [[f32; 2]; 2] {
     let (x, y) = (weights[X].weight, weights[Y].weight);
     let (left, upper) = (1.0 - x, 1.0 - y);
     let mut shares = [[left * upper, x * upper], [left * y, x * y]];
@@ -93,6 +93,14 @@ fn sum_of_products(rules: &Rules, taps: &[[f32; 2]; 2], weights: &Weights, corne
         shares.iter_mut().flatten().for_each(|share| *share += third);
         shares[row][column] = 0.0;
     }
+    shares
+}
+
+/// Four products of texels and weights, added up row by row; a third of the weight beyond a cube's corner goes to each of the
+/// other texels.
+#[must_use]
+pub fn sum_of_products(rules: &Rules, taps: &[[f32; 2]; 2], weights: &Weights, corner: Option<[usize; 2]>) -> f32 {
+    let shares = product_weights(weights, corner);
     let product = |row: usize, column: usize| {
         let weightless = !weights[X].has_weight(column) || !weights[Y].has_weight(row) || corner == Some([row, column]);
         let left_out = weightless && rules.zero_weight_taps == ZeroWeightTaps::LeftOut;

@@ -12,7 +12,7 @@ use crate::{
         Sampler,
         coordinate::{Axis, condition},
         derivatives::half_linear_log2,
-        footprint::layer,
+        footprint::{Tap, layer},
         lod::{LodOperand, levels},
         operands::{Group, Operands},
         place::place,
@@ -45,9 +45,13 @@ pub struct Ellipse {
 }
 
 impl Ellipse {
-    /// The ellipse around a place (in texels from the image's corner) with the two vectors `x` and `y`.
+    /// The ellipse around a place (in texels from the image's corner) with the two vectors `x` and `y`, in a level of so many
+    /// columns and rows.
+    ///
+    /// Half of its box is limited to twice the level's size and 2: more than coordinates ask for that differ by at most 1, and a
+    /// bound where operands have none.
     #[must_use]
-    pub fn new(place: [f32; 2], x: [f32; 2], y: [f32; 2]) -> Self {
+    pub fn new(place: [f32; 2], [x, y]: [[f32; 2]; 2], size: [u32; 2]) -> Self {
         let [ux, vx] = x;
         let [uy, vy] = y;
         let a = (vx * vx + vy * vy) + 1.0;
@@ -59,8 +63,10 @@ impl Ellipse {
         let half_height = (2.0 / d) * ((a * d) * f).sqrt();
         let scale = (TABLE - 1) as f32 / f;
         let centre = place.map(|place| place + -0.5);
-        let bounds = [(centre[0], half_width), (centre[1], half_height)]
-            .map(|(centre, half)| [(centre - half).floor() as i32, (centre + half).ceil() as i32]);
+        let bounds = [(0, half_width), (1, half_height)].map(|(axis, half): (usize, f32)| {
+            let half = half.min((2 * size[axis] + 2) as f32);
+            [(centre[axis] - half).floor() as i32, (centre[axis] + half).ceil() as i32]
+        });
         Self { centre, form: [a * scale, b * scale, c * scale], bounds }
     }
 
@@ -89,7 +95,8 @@ impl Ellipse {
 
 impl Sampler<'_> {
     /// Whether samples are filtered elliptically.
-    pub(super) fn is_elliptical(&self) -> bool {
+    #[must_use]
+    pub fn is_elliptical(&self) -> bool {
         self.rules.anisotropy == AnisotropyRule::Ellipse && self.state.anisotropy.is_some()
     }
 
@@ -122,27 +129,42 @@ impl Sampler<'_> {
         }
     }
 
-    /// The filtered channels of an elliptical footprint.
-    pub(super) fn ellipse(&self, index: usize, operands: &Operands) -> [u32; 4] {
+    /// The level that an elliptical footprint reads, and its texels with their weights, in the order in which they are added
+    /// up.
+    #[must_use]
+    pub fn elliptical_taps(&self, index: usize, operands: &Operands) -> (u32, Vec<(Tap, f32)>) {
+        let mut taps = Vec::new();
+        let level = self.each_elliptical_tap(index, operands, |tap, weight| taps.push((tap, weight)));
+        (level, taps)
+    }
+
+    fn each_elliptical_tap(&self, index: usize, operands: &Operands, mut visit: impl FnMut(Tap, f32)) -> u32 {
         let state = self.state;
         let size = self.image.extent.level_size(state.base_level);
         let differences = self.quad_differences(index);
         let level = self.elliptical_level(index);
         let scale = 1.0 / (1u32 << (level - state.base_level)) as f32;
-        let [x, y] = differences.map(|[u, v]| [u * size[0] as f32 * scale, v * size[1] as f32 * scale]);
+        let vectors = differences.map(|[u, v]| [u * size[0] as f32 * scale, v * size[1] as f32 * scale]);
         let place: [f32; 2] = std::array::from_fn(|axis| {
             condition(&self.rules, operands.coordinates[axis]) * (size[axis] as f32 * scale)
         });
-        let ellipse = Ellipse::new(place, x, y);
         // A texel's place is divided by the size of the level that the first four of the group read.
         let first = index - index % self.rules.sample_group.size().max(4);
         let [width, height, _] = self.image.extent.level_size(self.elliptical_level(first));
+        let [columns, rows, _] = self.image.extent.level_size(level);
+        Ellipse::new(place, vectors, [columns, rows]).each_texel(|column, row, weight| {
+            let at = [column as f32 / width as f32, row as f32 / height as f32];
+            visit(self.nearest_texel(level, operands, at), weight);
+        });
+        level
+    }
+
+    /// The filtered channels of an elliptical footprint.
+    pub(super) fn ellipse(&self, index: usize, operands: &Operands) -> [u32; 4] {
         let mut sums = [0.0f32; 4];
         let mut whole = 0.0f32;
-        ellipse.each_texel(|column, row, weight| {
-            let (u, v) = (column as f32 / width as f32, row as f32 / height as f32);
-            let channels = self.nearest_texel(level, operands, [u, v]);
-            for (sum, bits) in sums.iter_mut().zip(channels) {
+        self.each_elliptical_tap(index, operands, |tap, weight| {
+            for (sum, bits) in sums.iter_mut().zip(tap.channels) {
                 *sum += f32::from_bits(bits) * weight;
             }
             whole += weight;
@@ -156,8 +178,8 @@ impl Sampler<'_> {
         sums.map(|sum| (sum / whole).to_bits())
     }
 
-    /// The channels of the texel at normalized coordinates.
-    fn nearest_texel(&self, level: u32, operands: &Operands, at: [f32; 2]) -> [u32; 4] {
+    /// The texel at normalized coordinates.
+    fn nearest_texel(&self, level: u32, operands: &Operands, at: [f32; 2]) -> Tap {
         let size = self.image.extent.level_size(level);
         let taps: [Option<u32>; 2] = std::array::from_fn(|axis| {
             let about = Axis {
@@ -175,9 +197,10 @@ impl Sampler<'_> {
         match taps {
             [Some(x), Some(y)] => {
                 let layer = layer(&self.rules, self.state, operands.layer);
-                self.state.format.unpack(self.image.texel(level, x, y, layer))
+                let word = self.image.texel(level, x, y, layer);
+                Tap { texel: Some([x, y, layer]), corner: false, word, channels: self.state.format.unpack(word) }
             }
-            _ => self.state.border,
+            _ => Tap { texel: None, corner: false, word: 0, channels: self.state.border },
         }
     }
 }

@@ -75,19 +75,20 @@ impl Rules {
             {
                 return Some("edge-clamp, address-stage and offset-stage coordinate need subtexel-bits none");
             }
+            if self.accumulation.is_difference() {
+                return Some("accumulation fp32-difference needs subtexel-bits none");
+            }
             if self.sample_group != SampleGroup::One || self.anisotropy == AnisotropyRule::Ellipse {
                 return Some("sample-group and anisotropy ellipse need subtexel-bits none");
             }
         }
+        // Totals need a grid, which differences do without: the two exclude each other.
         if self.fixed_point_weights() {
             if unquantized {
                 return Some("weight-scheme totals and accumulation aligned need subtexel-bits");
             }
             if self.lod_rounding == LodRounding::None {
                 return Some("weight-scheme totals and accumulation aligned need lod-rounding");
-            }
-            if self.accumulation.is_difference() {
-                return Some("accumulation fp32-difference needs weight-scheme product");
             }
             if self.cube_corner == CubeCorner::Thirds {
                 return Some("cube-corner thirds needs FP32 weights");
