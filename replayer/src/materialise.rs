@@ -1,8 +1,8 @@
 //! From a dispatch's raw words to a [`State`], or to a refusal that names the field.
 
 use capture_format::{
-    BorderColorType, Clamp, Dispatch, DstSel, FilterMode, ImageDescriptor, ImageType, LodSource, MipFilter, NumericKind, OpKind,
-    SamplerDescriptor, TexelFormat, XyFilter, ZFilter, bits::Field,
+    BorderColorType, Clamp, Dispatch, DstSel, FilterMode, ImageDescriptor, ImageType, LodSource, MipFilter,
+    NumericKind, OpKind, SamplerDescriptor, TexelFormat, XyFilter, ZFilter, bits::Field,
 };
 
 use crate::{
@@ -332,7 +332,11 @@ fn sampler(
     state.border = border(state, sampler, image, dispatch, rules)?;
     if rules.anisotropy == AnisotropyRule::Ellipse && state.anisotropy.is_some() {
         if !matches!(state.view, View::D2 | View::D2Array) {
-            return Err(image_field(image, &ImageDescriptor::TYPE, "the elliptical filter is known for 2D images only"));
+            return Err(image_field(
+                image,
+                &ImageDescriptor::TYPE,
+                "the elliptical filter is known for 2D images only",
+            ));
         }
         if state.reduction != Reduction::Blend {
             return refuse(&SamplerDescriptor::FILTER_MODE, "the elliptical filter only blends");

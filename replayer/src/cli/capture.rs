@@ -72,8 +72,9 @@ pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Re
         return Err(Failure::usage(format!("--profile {name}: expected one of {}", known.join(", "))));
     }
     let selection = device_selection(arguments.device.as_deref());
-    let mut device = VulkanExecutor::open(&selection, &VulkanOptions::default())
-        .map_err(|error| Failure::usage(if arguments.device.is_some() { format!("--device: {error}") } else { error.to_string() }))?;
+    let mut device = VulkanExecutor::open(&selection, &VulkanOptions::default()).map_err(|error| {
+        Failure::usage(if arguments.device.is_some() { format!("--device: {error}") } else { error.to_string() })
+    })?;
     let provenance = Provenance::of(&device.device().clone(), arguments.profile.as_deref(), &today());
     writeln!(context.out, "{}, profile {}", provenance.text, provenance.profile)?;
     let report = |out: &mut dyn std::io::Write, what: &str, captured: &Captured| {

@@ -95,7 +95,9 @@ pub fn fields(rule: RuleId) -> &'static [DescriptorField] {
         ($($kind:ident($type:ident::$name:ident)),* $(,)?) => { &[$($kind(&$type::$name)),*] };
     }
     match rule {
-        RuleId::NanCoordinate | RuleId::DenormalCoordinate | RuleId::IntegerConversion => list![S(SD::FORCE_UNNORMALIZED)],
+        RuleId::NanCoordinate | RuleId::DenormalCoordinate | RuleId::IntegerConversion => {
+            list![S(SD::FORCE_UNNORMALIZED)]
+        }
         RuleId::CoordinateStep | RuleId::CoordinateProduct => {
             list![S(SD::FORCE_UNNORMALIZED), T(ID::WIDTH_LO), T(ID::WIDTH_HI), T(ID::HEIGHT), T(ID::DEPTH)]
         }
@@ -111,7 +113,9 @@ pub fn fields(rule: RuleId) -> &'static [DescriptorField] {
         RuleId::PointRounding | RuleId::TruncCoord => {
             list![S(SD::TRUNC_COORD), S(SD::XY_MAG_FILTER), S(SD::XY_MIN_FILTER), S(SD::Z_FILTER)]
         }
-        RuleId::EdgeClamp | RuleId::HalfBorder | RuleId::AddressStage | RuleId::OffsetStage => list![S(SD::CLAMP_X), S(SD::CLAMP_Y), S(SD::CLAMP_Z)],
+        RuleId::EdgeClamp | RuleId::HalfBorder | RuleId::AddressStage | RuleId::OffsetStage => {
+            list![S(SD::CLAMP_X), S(SD::CLAMP_Y), S(SD::CLAMP_Z)]
+        }
         RuleId::ZFilterRule => list![S(SD::Z_FILTER), S(SD::XY_MAG_FILTER), S(SD::XY_MIN_FILTER), T(ID::TYPE)],
         RuleId::MipFilterBits => list![S(SD::MIP_FILTER), S(SD::Z_FILTER), T(ID::BASE_LEVEL), T(ID::LAST_LEVEL)],
         RuleId::WeightScheme | RuleId::Accumulation | RuleId::ResultRounding | RuleId::ZeroWeightTaps => {

@@ -9,8 +9,8 @@ use crate::{
     reference::{
         Sampler,
         blend::{AxisWeight, Weights, lerp as blend_lerp, numerators, product_weights, sum_of_products},
-        operands::Operands,
         footprint::{Footprint, Tap},
+        operands::Operands,
     },
     rules::{Rules, WeightScheme},
     state::{Filter, Reduction, Select, State, View},
@@ -340,7 +340,13 @@ fn elliptical(state: &State, sampler: &Sampler<'_>, sample: usize, operands: &Op
         }
     }
     let levels = vec![LevelPart { level, size, weight: 256.0, axes, taps }];
-    Filtered { lod: (level - state.base_level) as f32, minify: level > state.base_level, filter: state.min, levels, blends }
+    Filtered {
+        lod: (level - state.base_level) as f32,
+        minify: level > state.base_level,
+        filter: state.min,
+        levels,
+        blends,
+    }
 }
 
 fn filtered(
@@ -472,14 +478,8 @@ fn steps(rules: &Rules, state: &State, footprint: &Footprint, channel: usize, re
             slices[z] =
                 lerp(&mut steps, format!("{slice_name}rows"), weights[1].linear, weights[1].weight, rows[0], rows[1]);
         }
-        levels[m] = lerp(
-            &mut steps,
-            format!("{level_name}slices"),
-            weights[2].linear,
-            weights[2].weight,
-            slices[0],
-            slices[1],
-        );
+        levels[m] =
+            lerp(&mut steps, format!("{level_name}slices"), weights[2].linear, weights[2].weight, slices[0], slices[1]);
     }
     let between = &footprint.weights[0][3];
     let blended = lerp(&mut steps, "levels".to_owned(), between.linear, between.weight, levels[0], levels[1]);

@@ -151,7 +151,9 @@ impl Generator {
         let op = random.pick(&ops);
         let formats: Vec<TexelFormat> = TexelFormat::all()
             .filter(|f| {
-                profile.rules.accumulation.aligned_bits().is_none() || f.kind().is_integer() || matches!(f.code(), 36 | 43)
+                profile.rules.accumulation.aligned_bits().is_none()
+                    || f.kind().is_integer()
+                    || matches!(f.code(), 36 | 43)
             })
             .collect();
         let format = if random.one_in(2) { random.pick(&formats) } else { random.pick(&FLOATS) };

@@ -22,7 +22,7 @@ impl AxisWeight {
     #[must_use]
     pub fn has_weight(&self, tap: usize) -> bool {
         // A NaN is a weight.
-        if tap == 0 { !(self.weight >= 1.0) } else { self.weight != 0.0 }
+        if tap == 0 { self.weight < 1.0 || self.weight.is_nan() } else { self.weight != 0.0 }
     }
 }
 

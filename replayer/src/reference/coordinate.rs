@@ -2,7 +2,8 @@
 
 use crate::{
     rules::{
-        CoordinateProduct, DenormalCoordinate, EdgeClamp, HalfBorder, NanCoordinate, PointRounding, Rules, TruncCoord, WeightRounding,
+        CoordinateProduct, DenormalCoordinate, EdgeClamp, HalfBorder, NanCoordinate, PointRounding, Rules, TruncCoord,
+        WeightRounding,
     },
     state::{Address, Filter},
 };
@@ -257,7 +258,16 @@ mod tests {
     use crate::rules::Profile;
 
     fn axis(size: u32, address: Address, filter: Filter) -> Axis {
-        Axis { size, address, filter, unnormalized: false, trunc_coord: false, offset: 0, gather: false, power_of_two: false }
+        Axis {
+            size,
+            address,
+            filter,
+            unnormalized: false,
+            trunc_coord: false,
+            offset: 0,
+            gather: false,
+            power_of_two: false,
+        }
     }
 
     fn at(rules: &Rules, axis: &Axis, c: f32) -> (i32, u32) {

@@ -76,7 +76,9 @@ pub fn computed(rules: &Rules, state: &State, derivatives: &[[u32; 3]; 2]) -> Co
     });
     let texels = along.map(|along| [0, 1, 2].map(|axis| along[axis] * size[axis] as f32));
     let sides = texels.map(|texels: [f32; 3]| match rules.lod_derivatives {
-        LodDerivatives::Length | LodDerivatives::Octagon | LodDerivatives::LinearLogarithm => texels.iter().fold(0.0f32, |sum, t| sum + t * t),
+        LodDerivatives::Length | LodDerivatives::Octagon | LodDerivatives::LinearLogarithm => {
+            texels.iter().fold(0.0f32, |sum, t| sum + t * t)
+        }
         LodDerivatives::Largest => texels.iter().fold(0.0f32, |most, t| most.max(t * t)),
     });
     let x_is_longer = sides[0] >= sides[1];

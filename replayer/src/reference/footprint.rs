@@ -4,11 +4,11 @@ use crate::{
     reference::{
         blend::{AxisWeight, Corners, Weights},
         coordinate::{Axis, Position, Rounding, condition, position},
-        place::{INTEGER_END, place},
         cube::across_edges,
         image::Image,
         lod::{Levels, LodOperand, levels},
         operands::Operands,
+        place::{INTEGER_END, place},
     },
     rules::{CubeCorner, CubeDirection, IntegerConversion, LayerRounding, Rules, TruncCoord, ZFilterRule},
     state::{Address, Filter, SliceFilter, State, View},

@@ -6,7 +6,8 @@ use crate::{
         place::INTEGER_END,
     },
     rules::{
-        ExplicitLodBias, IntegerConversion, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, Rules,
+        ExplicitLodBias, IntegerConversion, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod,
+        MipPointClamp, NanCoordinate, Rules,
     },
     state::{MipMode, State},
 };

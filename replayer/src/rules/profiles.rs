@@ -1,11 +1,12 @@
 //! The profiles: which value each hardware has for each rule, and why.
 
 use super::{
-    Accumulation, AddressStage, AnisotropyRule, BorderMissingChannel, BorderPrecision, BorderSwizzle, CoordinateProduct,
-    CoordinateStep, CubeCorner, CubeDirection, DenormalCoordinate, EdgeClamp, Evidence, EvidenceKind, ExplicitLodBias,
-    HalfBorder, IntegerConversion, LayerRounding, LodDerivatives, LodRounding, LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits,
-    MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, OffsetStage, PerfFields, PointRounding, QuadDerivatives,
-    ResultRounding, RuleId, Rules, SampleGroup, SubtexelBits, TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
+    Accumulation, AddressStage, AnisotropyRule, BorderMissingChannel, BorderPrecision, BorderSwizzle,
+    CoordinateProduct, CoordinateStep, CubeCorner, CubeDirection, DenormalCoordinate, EdgeClamp, Evidence,
+    EvidenceKind, ExplicitLodBias, HalfBorder, IntegerConversion, LayerRounding, LodDerivatives, LodRounding,
+    LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits, MipNearest, MipNearestLod, MipPointClamp, NanCoordinate,
+    OffsetStage, PerfFields, PointRounding, QuadDerivatives, ResultRounding, RuleId, Rules, SampleGroup, SubtexelBits,
+    TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
 };
 
 /// One hardware's set of rules.
@@ -322,9 +323,9 @@ fn h200(rule: RuleId) -> Evidence {
         RuleId::MipNearestLod | RuleId::WeightScheme | RuleId::Accumulation | RuleId::ResultRounding => measured(
             "H200, driver 580.159.04: 0 of 16,384 samples differ in every configuration with near and wide exponents",
         ),
-        RuleId::AddressStage | RuleId::OffsetStage | RuleId::SampleGroup => {
-            measured("H200, driver 580.159.04: 0 samples differ with fixed-point coordinates, which are folded and moved by index")
-        }
+        RuleId::AddressStage | RuleId::OffsetStage | RuleId::SampleGroup => measured(
+            "H200, driver 580.159.04: 0 samples differ with fixed-point coordinates, which are folded and moved by index",
+        ),
         RuleId::NanCoordinate | RuleId::DenormalCoordinate | RuleId::IntegerConversion => {
             measured("H200, driver 580.159.04: special coordinates in every address mode")
         }
@@ -387,9 +388,9 @@ fn lavapipe(rule: RuleId) -> Evidence {
             "Mesa 22.3.6, vectors of 256 bits: 0 samples differ with filters by LOD, non-finite texels and corners, partly filled \
              groups included; vectors of 128 bits would be groups of four",
         ),
-        RuleId::AnisotropyRule => {
-            measured("Mesa 22.3.6: 0 of 24,576 samples differ in a capture, each footprint's texels and weights included")
-        }
+        RuleId::AnisotropyRule => measured(
+            "Mesa 22.3.6: 0 of 24,576 samples differ in a capture, each footprint's texels and weights included",
+        ),
         RuleId::LayerRounding => measured("Mesa 22.3.6: 0 samples of array layers beside halves differ"),
         RuleId::MinMaxTaps => inferred("lavapipe has no reduction for the formats that are captured"),
         RuleId::HalfBorder => inferred("Vulkan has no half border"),

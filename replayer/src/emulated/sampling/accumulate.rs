@@ -138,8 +138,10 @@ impl Emitter<'_> {
         let (x, y) = (level.axes[0].weight, level.axes[1].weight);
         let (left, upper) = (code.f_sub(one, x), code.f_sub(one, y));
         let shares = [[(left, upper), (x, upper)], [(left, y), (x, y)]].map(|row| row.map(|(a, b)| code.f_mul(a, b)));
-        let corners: Vec<Vec<Option<B>>> =
-            level.taps[0].iter().map(|row| row.iter().map(|tap| tap.corner.map(|(corner, _)| corner)).collect()).collect();
+        let corners: Vec<Vec<Option<B>>> = level.taps[0]
+            .iter()
+            .map(|row| row.iter().map(|tap| tap.corner.map(|(corner, _)| corner)).collect())
+            .collect();
         let mut of_corner = zero;
         for (row, column) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             if let Some(corner) = corners[row][column] {

@@ -44,11 +44,7 @@ impl GroupVariables {
 
     /// Declares them; only at the start of a function.
     pub fn declare(code: &mut Code) -> Self {
-        Self {
-            counter: code.local::<U>("member"),
-            asks: code.local::<U>("asks"),
-            corners: code.local::<U>("corners"),
-        }
+        Self { counter: code.local::<U>("member"), asks: code.local::<U>("asks"), corners: code.local::<U>("corners") }
     }
 }
 
@@ -138,7 +134,14 @@ impl Emitter<'_> {
     }
 
     /// In which levels a member of the group has a tap beyond a cube's corner.
-    fn corners_of_group(&mut self, variables: GroupVariables, first: U, count: U, group: Group, explicit: bool) -> [B; 2] {
+    fn corners_of_group(
+        &mut self,
+        variables: GroupVariables,
+        first: U,
+        count: U,
+        group: Group,
+        explicit: bool,
+    ) -> [B; 2] {
         let _section = self.code.section(RuleId::CubeCorner);
         let (mag, min) = (self.slot_is(Slot::Mag, 1), self.slot_is(Slot::Min, 1));
         let seamless = self.slot_is(Slot::CubeWrap, 1);

@@ -16,8 +16,8 @@ use crate::{
         place::INTEGER_END,
     },
     rules::{
-        ExplicitLodBias, IntegerConversion, LodDerivatives, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod,
-        MipPointClamp, NanCoordinate, RuleId,
+        ExplicitLodBias, IntegerConversion, LodDerivatives, LodRounding, LodRoundingStage, MinifyFrom, MipNearest,
+        MipNearestLod, MipPointClamp, NanCoordinate, RuleId,
     },
     state::View,
 };

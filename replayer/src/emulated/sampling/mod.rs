@@ -25,7 +25,9 @@ use super::{
 };
 use crate::{
     reference::coordinate::NORMALIZED_LIMIT,
-    rules::{BorderSwizzle, CubeCorner, DenormalCoordinate, IntegerConversion, NanCoordinate, RuleId, Rules, ZFilterRule},
+    rules::{
+        BorderSwizzle, CubeCorner, DenormalCoordinate, IntegerConversion, NanCoordinate, RuleId, Rules, ZFilterRule,
+    },
     state::{Address, View},
 };
 

@@ -90,7 +90,14 @@ impl Emitter<'_> {
         }
     }
 
-    pub(super) fn axis_by_coordinate(&mut self, axis: usize, bits: U, offset: Option<I>, size: I, linear: B) -> AxisTaps {
+    pub(super) fn axis_by_coordinate(
+        &mut self,
+        axis: usize,
+        bits: U,
+        offset: Option<I>,
+        size: I,
+        linear: B,
+    ) -> AxisTaps {
         let _section = self.code.section(Stage::Position);
         let modes = self.modes(axis);
         let rules = self.rules;
