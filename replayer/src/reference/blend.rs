@@ -377,3 +377,31 @@ pub fn cut_to_fp16(bits: u32) -> u32 {
     let cut = (f64::from(value) / step).trunc() * step;
     (cut as f32).clamp(-LARGEST, LARGEST).to_bits()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Profile;
+
+    #[test]
+    fn three_ways_to_blend_two_values_end_in_three_results() {
+        let [a, b, weight] = [0x3fbe_f679, 0x3e81_dbba, 0x3f4e_6ce2].map(f32::from_bits);
+        let axis = AxisWeight { linear: true, step: 0, bits: 0, weight };
+        let by = |accumulation| lerp(&Rules { accumulation, ..Profile::EXACT.rules }, &axis, a, || b).to_bits();
+        assert_eq!(by(Accumulation::Fp32), 0x3efc_a1b7);
+        assert_eq!(by(Accumulation::Difference), 0x3efc_a1b8);
+        assert_eq!(by(Accumulation::DifferenceFused), 0x3efc_a1b9);
+    }
+
+    #[test]
+    fn a_corner_s_weight_goes_to_the_other_three_by_thirds() {
+        let axis = |weight| AxisWeight { linear: true, step: 0, bits: 0, weight };
+        let weights = [axis(0.3), axis(0.6), AxisWeight::default(), AxisWeight::default()];
+        let taps = [[9.0, 1.1], [2.3, 3.7]];
+        let sum = sum_of_products(&Profile::LAVAPIPE.rules, &taps, &weights, Some([0, 0]));
+        assert_eq!(sum.to_bits(), 0x401b_4e82);
+        let shares = product_weights(&weights, Some([0, 0]));
+        assert_eq!(shares[0][0], 0.0);
+        assert!((shares.iter().flatten().sum::<f32>() - 1.0).abs() < 1e-6);
+    }
+}

@@ -229,6 +229,14 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_half_quotient_is_rounded_on_the_way() {
+        let rules = Rules { cube_direction: CubeDirection::HalfQuotient, ..crate::rules::Profile::EXACT.rules };
+        let direction = [0x3f66_6666, 0x3e99_999a, 0x3e4c_cccd];
+        // Handed on as negatives.
+        assert_eq!(face_coordinates(&rules, direction), [0xbec7_1c72, 0xbeaa_aaaa, 0]);
+    }
+
     fn on_face(rules: &Rules, direction: [f32; 3]) -> [f32; 3] {
         face_coordinates(rules, direction.map(f32::to_bits)).map(f32::from_bits)
     }

@@ -141,4 +141,11 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|i| probe_place(i, 2)), [-0.375, -0.125, 0.125, 0.375]);
         assert_eq!(probe_place(0, 0), 0.0);
     }
+
+    #[test]
+    fn a_linear_logarithm_is_exact_at_powers_of_two_only() {
+        assert_eq!([1.0, 4.0, 64.0, 0.25].map(half_linear_log2), [0.0, 1.0, 3.0, -1.0]);
+        assert_eq!([6.0, 1.5].map(half_linear_log2), [1.25, 0.25]);
+        assert_eq!([0.0, f32::INFINITY, f32::NAN].map(half_linear_log2), [-63.5; 3]);
+    }
 }

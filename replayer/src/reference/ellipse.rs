@@ -204,3 +204,29 @@ impl Sampler<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_an_exponential_to_six_places() {
+        assert_eq!([0, 1, 44, 1023].map(|q| WEIGHTS[q]), [1.0, 0.998_047, 0.917_575, 0.135_335]);
+    }
+
+    #[test]
+    fn without_vectors_the_four_nearest_texels_count_alike() {
+        let ellipse = Ellipse::new([4.0, 4.0], [[0.0; 2]; 2], [8, 8]);
+        assert_eq!((ellipse.form, ellipse.bounds), ([1023.0, 0.0, 1023.0], [[2, 5], [2, 5]]));
+        let mut texels = Vec::new();
+        ellipse.each_texel(|column, row, weight| texels.push((column, row, weight)));
+        let weight = WEIGHTS[511];
+        assert_eq!(texels, [(3, 3, weight), (4, 3, weight), (3, 4, weight), (4, 4, weight)]);
+    }
+
+    #[test]
+    fn a_box_is_bounded_by_the_level() {
+        let ellipse = Ellipse::new([0.5, 0.5], [[1e9, 0.0], [0.0, 1.0]], [4, 4]);
+        assert_eq!(ellipse.bounds[0], [-10, 10]);
+    }
+}

@@ -165,3 +165,35 @@ fn nearest(rules: &Rules, lod: f32, unchanged: bool) -> f32 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        capture::{Plan, Suite},
+        materialise::materialise,
+        rules::Profile,
+    };
+
+    fn level(rules: &Rules, state: &State, lod: f32, explicit: bool) -> (u32, bool) {
+        let found = levels(rules, state, &LodOperand { bits: lod.to_bits(), bias: 0, clamp: None, explicit });
+        (found.level, found.minify)
+    }
+
+    #[test]
+    fn nearest_levels_at_halves_and_beyond_every_integer() {
+        let dispatch = &Suite::Lods.dispatches(&Plan { seed: 1, samples: 1 }).unwrap()[0];
+        let state = materialise(dispatch, &Profile::EXACT.rules).unwrap();
+        assert_eq!((state.mip, state.max_lod, state.lod_bias), (MipMode::Point, 0xfff, 0));
+        let even = Rules { mip_nearest: MipNearest::NearestEven, ..Profile::EXACT.rules };
+        assert_eq!([0.5, 1.5, 2.5, 2.75].map(|lod| level(&even, &state, lod, true).0), [0, 2, 2, 3]);
+        // Computed and left as it is, a half goes up.
+        assert_eq!([0.5, 2.5].map(|lod| level(&even, &state, lod, false).0), [1, 3]);
+        let lowest = Rules { integer_conversion: IntegerConversion::Lowest, ..even };
+        assert_eq!(level(&lowest, &state, f32::INFINITY, true), (0, true));
+        assert_eq!(level(&lowest, &State { max_lod: 0x200, ..state.clone() }, f32::INFINITY, true), (2, true));
+        let kept = Rules { nan_coordinate: NanCoordinate::Kept, ..lowest };
+        assert_eq!(level(&kept, &state, f32::NAN, true), (0, true));
+        assert_eq!(level(&kept, &State { max_lod: 0x200, ..state }, f32::NAN, true), (2, true));
+    }
+}

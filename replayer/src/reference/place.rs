@@ -204,3 +204,107 @@ fn address_any(axis: &Axis, index: i32) -> Option<u32> {
 
 /// Indices that [`address`] takes, beyond every image.
 const INDEX_LIMIT: i32 = 1 << 23;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Profile;
+
+    fn axis(size: u32, address: Address, filter: Filter) -> Axis {
+        let power_of_two = size.is_power_of_two();
+        Axis { size, address, filter, unnormalized: false, trunc_coord: false, offset: 0, gather: false, power_of_two }
+    }
+
+    /// Texels and the weight's bits.
+    fn at(rules: &Rules, axis: &Axis, coordinate: f32) -> ([Option<u32>; 2], u32) {
+        let found = place(rules, axis, coordinate.to_bits());
+        (found.taps, found.position.weight.to_bits())
+    }
+
+    const EXACT: Rules = Profile::EXACT.rules;
+
+    #[test]
+    fn a_folded_coordinate_is_rounded_at_another_place() {
+        let folds = Rules { address_stage: AddressStage::Coordinate, ..EXACT };
+        let wrap = axis(7, Address::Wrap, Filter::Linear);
+        assert_eq!(at(&folds, &wrap, 2.7), ([Some(4), Some(5)], 0x3ecc_cce0));
+        assert_eq!(at(&EXACT, &wrap, 2.7), ([Some(4), Some(5)], 0x3ecc_ccc0));
+        let mirror = axis(10, Address::Mirror, Filter::Linear);
+        assert_eq!(at(&folds, &mirror, 1.3), ([Some(6), Some(7)], 0x3f00_0008));
+        assert_eq!(at(&EXACT, &mirror, 1.3), ([Some(7), Some(6)], 0x3f00_0000));
+        // Powers of two are folded by index, and the last fraction is below 1.
+        let even = axis(8, Address::Wrap, Filter::Linear);
+        assert_eq!(at(&folds, &even, 2.7), at(&EXACT, &even, 2.7));
+        assert_eq!(at(&folds, &axis(7, Address::Wrap, Filter::Point), -1e-10).0[0], Some(6));
+    }
+
+    #[test]
+    fn an_offset_moves_the_coordinate_or_the_index() {
+        let folds = Rules { address_stage: AddressStage::Coordinate, ..EXACT };
+        let moves = Rules { offset_stage: OffsetStage::Coordinate, ..folds };
+        let wrap = Axis { offset: 3, ..axis(7, Address::Wrap, Filter::Linear) };
+        assert_eq!(at(&moves, &wrap, 0.1), ([Some(3), Some(4)], 0x3e4c_ccd0));
+        assert_eq!(at(&folds, &wrap, 0.1), ([Some(3), Some(4)], 0x3e4c_cccc));
+        // 0.3 texels and 100 are rounded together.
+        let border = Axis { offset: 100, ..axis(3, Address::Border, Filter::Linear) };
+        assert_eq!(at(&moves, &border, 0.1).1, 0x3f4c_cd00);
+        assert_eq!(at(&EXACT, &border, 0.1).1, 0x3f4c_cccd);
+    }
+
+    #[test]
+    fn an_edge_limits_the_coordinate_or_the_index() {
+        let limits = Rules { edge_clamp: EdgeClamp::Coordinate, ..EXACT };
+        let edge = axis(8, Address::Edge, Filter::Linear);
+        assert_eq!(at(&limits, &edge, 0.03125), ([Some(0), Some(1)], 0));
+        assert_eq!(at(&EXACT, &edge, 0.03125), ([Some(0), Some(0)], 0x3f40_0000));
+        assert_eq!(at(&limits, &edge, 5.0), ([Some(7), Some(7)], 0x3f00_0000));
+        // Mirrored by magnitude: the edge of texel 1 is the same texel on both sides.
+        let once = axis(8, Address::MirrorOnceEdge, Filter::Point);
+        assert_eq!(at(&limits, &once, -0.125).0[0], Some(1));
+        assert_eq!(at(&EXACT, &once, -0.125).0[0], Some(0));
+        // A gather reads its limited coordinate's neighbours.
+        let gather = Axis { gather: true, ..edge };
+        assert_eq!(at(&limits, &gather, -3.0).0, [Some(0), Some(0)]);
+        assert_eq!(at(&limits, &gather, 7.0).0, [Some(7), Some(7)]);
+    }
+
+    #[test]
+    fn a_nan_is_what_the_limits_make_of_it() {
+        let keeps = Rules { nan_coordinate: NanCoordinate::Kept, ..Profile::LAVAPIPE.rules };
+        let nan = |size, address, filter| {
+            let (taps, weight) = at(&keeps, &axis(size, address, filter), f32::NAN);
+            (taps, f32::from_bits(weight).is_nan())
+        };
+        assert_eq!(nan(8, Address::Edge, Filter::Linear), ([Some(7), Some(7)], false));
+        assert_eq!(nan(8, Address::Edge, Filter::Point).0[0], Some(0));
+        assert_eq!(nan(8, Address::MirrorOnceEdge, Filter::Point).0[0], Some(7));
+        assert_eq!(nan(8, Address::Mirror, Filter::Linear), ([Some(0), Some(0)], false));
+        assert_eq!(nan(8, Address::Wrap, Filter::Linear), ([Some(0), Some(1)], true));
+        assert_eq!(nan(7, Address::Wrap, Filter::Linear), ([Some(6), Some(0)], true));
+        assert_eq!(nan(7, Address::Wrap, Filter::Point).0[0], Some(6));
+        assert_eq!(nan(8, Address::Border, Filter::Linear), ([None, None], true));
+    }
+
+    #[test]
+    fn what_no_integer_holds_becomes_the_lowest() {
+        assert_eq!(
+            [2_147_483_520.0, 2_147_483_648.0, -3e9, f32::INFINITY].map(to_integer),
+            [2_147_483_520, i32::MIN, i32::MIN, i32::MIN]
+        );
+        let lowest = Rules { integer_conversion: IntegerConversion::Lowest, ..EXACT };
+        let edge = axis(8, Address::Edge, Filter::Point);
+        assert_eq!(at(&lowest, &edge, 1e10).0[0], Some(0));
+        assert_eq!(at(&EXACT, &edge, 1e10).0[0], Some(7));
+        let border = at(&lowest, &axis(8, Address::Border, Filter::Linear), f32::INFINITY);
+        assert!(border.0 == [None, None] && f32::from_bits(border.1).is_nan());
+    }
+
+    #[test]
+    fn a_denormal_has_a_sign_where_it_is_kept() {
+        let keeps = Rules { denormal_coordinate: crate::rules::DenormalCoordinate::Kept, ..EXACT };
+        let border = axis(8, Address::Border, Filter::Point);
+        assert_eq!(place(&keeps, &border, 0x8000_0001).taps[0], None);
+        assert_eq!(place(&EXACT, &border, 0x8000_0001).taps[0], Some(0));
+        assert_eq!(place(&keeps, &border, 0x8000_0000).taps[0], Some(0));
+    }
+}
