@@ -52,13 +52,16 @@ pub fn to_integer(value: f32) -> i32 {
     if (-INTEGER_END..INTEGER_END).contains(&value) { value as i32 } else { i32::MIN }
 }
 
+/// A coordinate beyond every image and every 32-bit integer of texels; its product with a size is finite.
+pub const FAR: f32 = 1.0e10;
+
 /// The number that stands for a NaN coordinate which the rules keep: what the limits of the addressing mode make of it.
 fn stand_in(axis: &Axis) -> f32 {
     match axis.address {
-        Address::Edge if axis.filter == Filter::Point => f32::NEG_INFINITY,
-        Address::Edge | Address::MirrorOnceEdge => f32::INFINITY,
+        Address::Edge if axis.filter == Filter::Point => -FAR,
+        Address::Edge | Address::MirrorOnceEdge => FAR,
         Address::Mirror => 0.0,
-        _ => f32::NEG_INFINITY,
+        _ => -FAR,
     }
 }
 

@@ -8,13 +8,13 @@ use crate::{
         section::Stage,
         specialization::Slot,
     },
-    reference::{coordinate::TEXEL_LIMIT, place::LARGEST_FRACTION},
+    reference::{
+        coordinate::TEXEL_LIMIT,
+        place::{FAR, LARGEST_FRACTION},
+    },
     rules::{AddressStage, EdgeClamp, IntegerConversion, NanCoordinate, OffsetStage, RuleId},
     state::Address,
 };
-
-/// A coordinate beyond every image and every 32-bit integer of texels; its product with a size is finite.
-const FAR: f32 = 1.0e10;
 
 /// Texel coordinates are limited to ±2^40 where no other limit is: no integer holds them either way.
 const FAR_TEXELS: f32 = 1_099_511_627_776.0;
