@@ -99,6 +99,27 @@ impl Rules {
         None
     }
 
+    /// The same rules, with the textbook's value for each that a fixed-point grid excludes.
+    #[must_use]
+    pub fn for_a_grid(self) -> Self {
+        let textbook = Profile::EXACT.rules;
+        Self {
+            nan_coordinate: if self.nan_coordinate == NanCoordinate::Kept {
+                textbook.nan_coordinate
+            } else {
+                self.nan_coordinate
+            },
+            integer_conversion: textbook.integer_conversion,
+            edge_clamp: if self.edge_clamp == EdgeClamp::Coordinate { textbook.edge_clamp } else { self.edge_clamp },
+            address_stage: textbook.address_stage,
+            offset_stage: textbook.offset_stage,
+            accumulation: if self.accumulation.is_difference() { textbook.accumulation } else { self.accumulation },
+            sample_group: textbook.sample_group,
+            anisotropy: if self.anisotropy == AnisotropyRule::Ellipse { textbook.anisotropy } else { self.anisotropy },
+            ..self
+        }
+    }
+
     /// Whether weights are used as integers, which fixed-point accumulation and the totals scheme do.
     #[must_use]
     pub fn fixed_point_weights(&self) -> bool {
