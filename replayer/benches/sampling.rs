@@ -101,5 +101,45 @@ fn kernels(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, sampling, kernels);
+/// Rounds of [`alternating`].
+const ROUNDS: usize = 21;
+
+/// Both kernels in turn, so that what the clocks do meets both: the median of the ratios of their times, and of the times.
+fn alternating(_: &mut Criterion) {
+    let options = VulkanOptions { timestamps: true, memory: MemoryMode::Staged, ..VulkanOptions::default() };
+    let mut executor =
+        VulkanExecutor::open(&DeviceSelection::Auto, &options).expect("the benchmark needs a Vulkan device");
+    if executor.device().kind != DeviceKind::Cpu {
+        let options = VulkanOptions { repeats: REPEATS, ..options };
+        executor = VulkanExecutor::open(&DeviceSelection::Auto, &options).expect("the benchmark needs a Vulkan device");
+    }
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    for (name, work) in WORKS {
+        if filter.as_ref().is_some_and(|filter| !name.contains(filter.as_str())) {
+            continue;
+        }
+        let dispatch = dispatch(work, SIDE);
+        let mut time = |path| {
+            let results =
+                evaluate(&dispatch, path, &Profile::GFX1035, Some(&mut executor), false).expect("it is modelled");
+            black_box(results);
+            let timing = executor.last_run_timing().and_then(|timing| timing.kernel);
+            timing.expect("the compute queue has timestamps").as_secs_f64()
+        };
+        let rounds: Vec<[f64; 2]> = (0..ROUNDS).map(|_| [Path::Native, Path::Emulated].map(&mut time)).collect();
+        let median = |value: &dyn Fn(&[f64; 2]) -> f64| {
+            let mut values: Vec<f64> = rounds.iter().map(value).collect();
+            values.sort_by(f64::total_cmp);
+            values[ROUNDS / 2]
+        };
+        println!(
+            "{name}, in turn: emulated at {:.2} of the device's own sampler ({:.1} and {:.1} us)",
+            median(&|[native, emulated]| native / emulated),
+            median(&|[_, emulated]| emulated * 1e6),
+            median(&|[native, _]| native * 1e6),
+        );
+    }
+}
+
+criterion_group!(benches, sampling, kernels, alternating);
 criterion_main!(benches);

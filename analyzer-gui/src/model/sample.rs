@@ -220,13 +220,12 @@ pub fn taps(evaluation: &Evaluation, dispatch: &Dispatch) -> Vec<TapInfo> {
         }
         Way::Filtered(probes) => {
             let gather = dispatch.op.kind == OpKind::Gather4;
-            let whole = 256.0 * probes.len() as f64;
-            let parts = probes.iter().flat_map(|probe| &probe.levels);
-            let taps = parts.flat_map(|part| part.taps.iter().map(move |tap| (part.level, tap)));
-            taps.map(|(level, tap)| TapInfo {
+            let parts = probes.iter().flat_map(|probe| probe.levels.iter().map(|level| (probe.part, level)));
+            let taps = parts.flat_map(|(part, level)| level.taps.iter().map(move |tap| (part, level.level, tap)));
+            taps.map(|(part, level, tap)| TapInfo {
                 level,
                 texel: tap.texel,
-                weight: if gather { 1.0 } else { tap.weight / whole },
+                weight: if gather { 1.0 } else { tap.weight / 256.0 * part },
                 word: tap.word,
                 channels: tap.channels,
             })

@@ -70,6 +70,7 @@ enum Glsl {
     FAbs = 4,
     SAbs = 5,
     Floor = 8,
+    InverseSqrt = 32,
     FMin = 37,
     UMin = 38,
     SMin = 39,
@@ -593,6 +594,8 @@ operations! {
     f_trunc(a: F) -> F = ext Glsl::Trunc;
     /// Magnitude.
     f_abs(a: F) -> F = ext Glsl::FAbs;
+    /// One over the square root; Vulkan allows it an error of 2 ULP.
+    f_inverse_sqrt(a: F) -> F = ext Glsl::InverseSqrt;
     /// The smaller; no operand may be NaN.
     f_min(a: F, b: F) -> F = ext Glsl::FMin;
     /// The larger; no operand may be NaN.

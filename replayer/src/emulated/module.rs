@@ -8,7 +8,7 @@ use rspirv::{
 
 use super::{
     ENTRY, ModuleKey, WORKGROUP,
-    code::{Code, F, U, Value},
+    code::{Code, U, Value},
     sampling::{About, Emitter, GroupVariables, Inputs, Rows, Variables, condition},
     section::{Stage, listing},
     specialization::Slot,
@@ -69,10 +69,7 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     code.keep(begun);
 
     let computes_lod = !matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
-    let variables = (computes_lod && key.op.kind == OpKind::Sample).then(|| Variables {
-        counter: code.local::<U>("probe"),
-        sums: ["sum_x", "sum_y", "sum_z", "sum_w"].map(|name| code.local::<F>(name)),
-    });
+    let variables = (computes_lod && key.op.kind == OpKind::Sample).then(|| Variables::new(&mut code, rules));
     let group_variables = (key.op.kind == OpKind::Sample && GroupVariables::needed(rules, key.view))
         .then(|| GroupVariables::declare(&mut code));
     let samples = load_push(&mut code, push, 0);

@@ -8,8 +8,12 @@ use super::{
 use crate::{
     reference::{
         Sampler,
-        blend::{AxisWeight, Weights, lerp as blend_lerp, numerators, product_weights, sum_of_products},
-        footprint::{Footprint, Tap},
+        blend::{
+            AxisWeight, Weights, axis_bits, lerp as blend_lerp, level_numerators, numerators, product_weights,
+            sum_of_products,
+        },
+        coordinate::SHIFT_BITS,
+        footprint::{Footprint, Probe, Tap},
         operands::Operands,
     },
     rules::{Rules, WeightScheme},
@@ -92,9 +96,11 @@ pub struct LoadedTexel {
     pub channels: [u32; 4],
 }
 
-/// The parts of a filtered sample.
+/// The parts of a filtered sample, or of one probe of an anisotropic one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filtered {
+    /// The probe's part of the sample, 0 to 1.
+    pub part: f64,
     /// Level of detail after bias and clamps.
     pub lod: f32,
     /// Whether the XY filter is the one for minification.
@@ -297,12 +303,21 @@ fn evaluation(models: &Models<'_>, rules: Rules, sample: usize) -> Result<Evalua
             LoadedTexel { at, word, channels: state.format.unpack(word) }
         }))
     } else {
-        let probes = (0..if sampler.is_elliptical() { 0 } else { 1u32 << operands.log2_probes }).map(|probe| {
-            let operands = if operands.log2_probes > 0 { operands.probe(&rules, probe) } else { operands };
-            filtered(&rules, &state, &sampler, &sampler.footprint(&operands), operands.coordinates)
-        });
-        let ellipse = sampler.is_elliptical().then(|| elliptical(&state, &sampler, sample, &operands));
-        Way::Filtered(ellipse.into_iter().chain(probes).collect())
+        Way::Filtered(if sampler.is_elliptical() {
+            vec![elliptical(&state, &sampler, sample, &operands)]
+        } else if operands.line.ratio > 0 {
+            let probes = sampler.paired_footprints(&operands);
+            probes.iter().map(|(probe, at)| probed(&rules, &state, at, probe, operands.coordinates)).collect()
+        } else {
+            (0..1u32 << operands.log2_probes)
+                .map(|probe| {
+                    let operands = if operands.log2_probes > 0 { operands.probe(&rules, probe) } else { operands };
+                    let part = 1.0 / f64::from(1u32 << operands.log2_probes);
+                    let footprint = sampler.footprint(&operands);
+                    Filtered { part, ..filtered(&rules, &state, &sampler, &footprint, operands.coordinates) }
+                })
+                .collect()
+        })
     };
     Ok(Evaluation { rules, result: sampler.sample(sample), way })
 }
@@ -341,6 +356,7 @@ fn elliptical(state: &State, sampler: &Sampler<'_>, sample: usize, operands: &Op
     }
     let levels = vec![LevelPart { level, size, weight: 256.0, axes, taps }];
     Filtered {
+        part: 1.0,
         lod: (level - state.base_level) as f32,
         minify: level > state.base_level,
         filter: state.min,
@@ -357,27 +373,12 @@ fn filtered(
     coordinates: [u32; 3],
 ) -> Filtered {
     let gather = state.op.kind == OpKind::Gather4;
-    let cube = state.view == View::Cube;
     let (shares, share_bits) = numerators(rules, &footprint.weights, &footprint.corners);
     let levels = (0..footprint.level_count)
         .map(|m| {
             let level = footprint.resource_levels[m];
             let size = state.extent.level_size(level);
-            let axes = (0..state.view.axes())
-                .map(|axis| {
-                    let at = footprint.positions[m][axis];
-                    // The cube instructions give 1 to 2 on a face.
-                    let c = f64::from(f32::from_bits(coordinates[axis])) - if cube { 1.0 } else { 0.0 };
-                    AxisPart {
-                        coordinate: coordinates[axis],
-                        size: size[axis],
-                        texels: if state.unnormalized { c } else { c * f64::from(size[axis]) },
-                        index: at.index,
-                        weight: f64::from(at.weight) * 256.0,
-                        linear: footprint.weights[m][axis].linear,
-                    }
-                })
-                .collect();
+            let axes = axes(state, footprint, m, coordinates, [0; 3]);
             let level_weight = f64::from(footprint.levels.weight) * 256.0;
             let weight = match (footprint.level_count, m) {
                 (1, _) => 256.0,
@@ -420,7 +421,59 @@ fn filtered(
             }
         }
     }
-    Filtered { lod: footprint.levels.lod, minify: footprint.levels.minify, filter: footprint.filter, levels, blends }
+    let Footprint { levels: chosen, filter, .. } = footprint;
+    Filtered { part: 1.0, lod: chosen.lod, minify: chosen.minify, filter: *filter, levels, blends }
+}
+
+/// The positions along the axes in one level of a footprint, of a probe so far beside the sample in 1/128 of a texel.
+fn axes(state: &State, footprint: &Footprint, m: usize, coordinates: [u32; 3], shift: [i32; 3]) -> Vec<AxisPart> {
+    let size = state.extent.level_size(footprint.resource_levels[m]);
+    (0..state.view.axes())
+        .map(|axis| {
+            let at = footprint.positions[m][axis];
+            // The cube instructions give 1 to 2 on a face.
+            let c = f64::from(f32::from_bits(coordinates[axis])) - if state.view == View::Cube { 1.0 } else { 0.0 };
+            let beside = f64::from(shift[axis]) / f64::from(1 << SHIFT_BITS);
+            AxisPart {
+                coordinate: coordinates[axis],
+                size: size[axis],
+                texels: beside + if state.unnormalized { c } else { c * f64::from(size[axis]) },
+                index: at.index,
+                weight: f64::from(at.weight) * 256.0,
+                linear: footprint.weights[m][axis].linear,
+            }
+        })
+        .collect()
+}
+
+/// One probe of a pair: its taps in its level.
+fn probed(rules: &Rules, state: &State, footprint: &Footprint, probe: &Probe, coordinates: [u32; 3]) -> Filtered {
+    let m = probe.level;
+    let weights = &footprint.weights[m];
+    let shares = level_numerators(rules, weights, footprint.corners[m], u64::from(probe.share));
+    let whole = ((u64::from(probe.share) << axis_bits(rules, weights)) as f64).max(1.0) / 256.0;
+    let level = footprint.resource_levels[m];
+    let taps = places(weights)
+        .map(|place @ [x, y, z]| {
+            let Tap { texel, word, channels, .. } = footprint.taps[m][z][y][x];
+            TapPart { place, texel, word, channels, weight: shares[z][y][x] as f64 / whole }
+        })
+        .collect();
+    let level = LevelPart {
+        level,
+        size: state.extent.level_size(level),
+        weight: 256.0,
+        axes: axes(state, footprint, m, coordinates, probe.shift),
+        taps,
+    };
+    Filtered {
+        part: f64::from(probe.share) / f64::from(1u32 << probe.bits),
+        lod: footprint.levels.lod,
+        minify: footprint.levels.minify,
+        filter: footprint.filter,
+        levels: vec![level],
+        blends: Vec::new(),
+    }
 }
 
 /// Columns, rows and slices of the taps that are read.

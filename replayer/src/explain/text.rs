@@ -193,7 +193,7 @@ fn evaluation(text: &mut String, evaluation: &Evaluation, shown: u8) {
         Way::Filtered(probes) => {
             for (at, way) in probes.iter().enumerate() {
                 if probes.len() > 1 {
-                    let _ = writeln!(text, "    probe {} of {}", at + 1, probes.len());
+                    let _ = writeln!(text, "    probe {} of {}, weight {}/256", at + 1, probes.len(), way.part * 256.0);
                 }
                 filtered(text, way, shown);
             }

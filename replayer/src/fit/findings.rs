@@ -13,7 +13,7 @@ use crate::{
     capture::{Plan, Suite},
     materialise::materialise,
     reference::Sampler,
-    rules::{RuleChange, RuleId, Rules},
+    rules::{RuleChange, RuleId, Rules, SubtexelBits},
 };
 
 /// Samples that are named.
@@ -118,7 +118,9 @@ pub fn findings(samples: &Samples, rules: &Rules, mismatches: &[Place]) -> Vec<F
                     let changed = rules.with(rule, other);
                     // A grid excludes what was found without one; then it is held against the textbook's ways.
                     let changed = match rule {
-                        RuleId::SubtexelBits if rules.subtexel_bits == SubtexelBits::None => changed.map(Rules::for_a_grid),
+                        RuleId::SubtexelBits if rules.subtexel_bits == SubtexelBits::None => {
+                            changed.map(Rules::for_a_grid)
+                        }
                         _ => changed,
                     };
                     let changed = changed.filter(|changed| changed.inconsistency().is_none());

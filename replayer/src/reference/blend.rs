@@ -27,7 +27,10 @@ impl AxisWeight {
 }
 
 /// The taps of a sample in one channel: `[level][slice][row][column]`.
-pub type Taps = [[[[f32; 2]; 2]; 2]; 2];
+pub type Taps = [LevelTaps; 2];
+
+/// The taps of a sample in one channel and one level: `[slice][row][column]`.
+pub type LevelTaps = [[[f32; 2]; 2]; 2];
 
 /// The weights of a sample in one level: along x, y, z, and between the levels (the same in both).
 pub type Weights = [AxisWeight; 4];
@@ -68,18 +71,23 @@ pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corne
                 if products[m] {
                     return sum_of_products(rules, &taps[m][0], &weights[m], corners[m]);
                 }
-                let slice = |z: usize| {
-                    let row = |y: usize| {
-                        let [a, b] = taps[m][z][y];
-                        lerp(rules, &weights[m][X], a, || b)
-                    };
-                    lerp(rules, &weights[m][Y], row(0), || row(1))
-                };
-                lerp(rules, &weights[m][Z], slice(0), || slice(1))
+                lerp_level(rules, &taps[m], &weights[m])
             };
             round_result(rules, f64::from(lerp(rules, &weights[0][MIP], level(0), || level(1))))
         }
     }
+}
+
+/// The blend of a level's taps along x, y and z in FP32.
+fn lerp_level(rules: &Rules, taps: &LevelTaps, weights: &Weights) -> f32 {
+    let slice = |z: usize| {
+        let row = |y: usize| {
+            let [a, b] = taps[z][y];
+            lerp(rules, &weights[X], a, || b)
+        };
+        lerp(rules, &weights[Y], row(0), || row(1))
+    };
+    lerp(rules, &weights[Z], slice(0), || slice(1))
 }
 
 /// The weights that [`sum_of_products`] multiplies with, by row and column.
@@ -135,76 +143,114 @@ pub fn lerp(rules: &Rules, axis: &AxisWeight, a: f32, b: impl FnOnce() -> f32) -
 #[inline(always)]
 pub fn for_each_tap(weights: &[Weights; 2], mut visit: impl FnMut(usize, usize, usize, usize)) {
     for m in 0..count(&weights[0][MIP]) {
-        for z in 0..count(&weights[m][Z]) {
-            for y in 0..count(&weights[m][Y]) {
-                for x in 0..count(&weights[m][X]) {
-                    visit(m, z, y, x);
-                }
+        for_each_level_tap(&weights[m], |z, y, x| visit(m, z, y, x));
+    }
+}
+
+/// Visits the taps that are read in one level, by `[slice][row][column]`.
+#[inline(always)]
+fn for_each_level_tap(weights: &Weights, mut visit: impl FnMut(usize, usize, usize)) {
+    for z in 0..count(&weights[Z]) {
+        for y in 0..count(&weights[Y]) {
+            for x in 0..count(&weights[X]) {
+                visit(z, y, x);
             }
         }
     }
 }
 
 /// Integer weights of all taps `[level][slice][row][column]`.
-pub type Numerators = [[[[u64; 2]; 2]; 2]; 2];
+pub type Numerators = [LevelNumerators; 2];
+
+/// Integer weights of the taps of a level, `[slice][row][column]`.
+pub type LevelNumerators = [[[u64; 2]; 2]; 2];
 
 /// Integer weights of all taps, and log2 of the whole.
 #[must_use]
 pub fn numerators(rules: &Rules, weights: &[Weights; 2], corners: &Corners) -> (Numerators, u32) {
-    let (mut result, bits) = tap_numerators(rules, weights);
-    if rules.cube_corner == CubeCorner::Shares {
-        for (level, corner) in result.iter_mut().zip(corners) {
-            let Some([y, x]) = *corner else { continue };
-            let slice = &mut level[0];
-            let whole = std::mem::take(&mut slice[y][x]);
-            let third = (whole + 1) / 3;
-            slice[1 - y][x] += third;
-            slice[y][1 - x] += third;
-            slice[1 - y][1 - x] += whole - 2 * third;
+    let between = &weights[0][MIP];
+    let totals = match rules.weight_scheme {
+        WeightScheme::Product => [along(between, 0), along(between, 1)],
+        // The whole is 256; it is split between the levels first.
+        WeightScheme::Totals => {
+            let second = if between.linear { share(256, u64::from(between.step), between) } else { 0 };
+            [256 - second, second]
         }
-    }
-    (result, bits)
+    };
+    let of_level = |m: usize| {
+        if m < count(between) {
+            level_numerators(rules, &weights[m], corners[m], totals[m])
+        } else {
+            Default::default()
+        }
+    };
+    let between_bits = if rules.weight_scheme == WeightScheme::Totals { 8 } else { between.bits };
+    ([of_level(0), of_level(1)], between_bits + axis_bits(rules, &weights[0]))
 }
 
-fn tap_numerators(rules: &Rules, weights: &[Weights; 2]) -> (Numerators, u32) {
-    let mut result = [[[[0; 2]; 2]; 2]; 2];
-    if rules.weight_scheme == WeightScheme::Product {
+/// log2 of the sum of [`level_numerators`] over their total.
+#[must_use]
+pub fn axis_bits(rules: &Rules, weights: &Weights) -> u32 {
+    match rules.weight_scheme {
+        WeightScheme::Totals => 0,
         // An axis with one tap counts with the whole, so that shares of a corner are rounded at the same place everywhere.
-        let bits = weights[0].iter().map(|w| w.bits).sum();
-        let along = |w: &AxisWeight, tap: usize| -> u64 {
-            match (w.linear, tap) {
-                (false, _) => 1 << w.bits,
-                (true, 0) => (1u64 << w.bits) - u64::from(w.step),
-                (true, _) => u64::from(w.step),
-            }
-        };
-        for_each_tap(weights, |m, z, y, x| {
-            result[m][z][y][x] = along(&weights[m][MIP], m)
-                * along(&weights[m][Z], z)
-                * along(&weights[m][Y], y)
-                * along(&weights[m][X], x);
-        });
-        return (result, bits);
+        WeightScheme::Product => weights[..MIP].iter().map(|w| w.bits).sum(),
     }
-    // The whole is 256; each axis splits its total in two: levels first, then slices, columns, rows. Of a pair, the share
-    // of the first slice or the second column is rounded, and in the rows the outer tap's.
-    let share = |total: u64, part: u64, w: &AxisWeight| (total * part + (1 << (w.bits - 1))) >> w.bits;
+}
+
+/// The part of a total that a tap's integer weight takes, rounded half up.
+fn share(total: u64, part: u64, w: &AxisWeight) -> u64 {
+    (total * part + (1 << (w.bits - 1))) >> w.bits
+}
+
+/// Integer weight of a tap along one axis.
+fn along(w: &AxisWeight, tap: usize) -> u64 {
+    match (w.linear, tap) {
+        (false, _) => 1 << w.bits,
+        (true, 0) => (1u64 << w.bits) - u64::from(w.step),
+        (true, _) => u64::from(w.step),
+    }
+}
+
+/// Integer weights of the taps of a level, or of one probe in it, that has `total`. The weight of the place beyond a cube's
+/// corner goes to the texels around it.
+#[must_use]
+pub fn level_numerators(rules: &Rules, weights: &Weights, corner: Option<[usize; 2]>, total: u64) -> LevelNumerators {
+    let mut result = split(rules, weights, total);
+    if let (Some([y, x]), CubeCorner::Shares) = (corner, rules.cube_corner) {
+        let slice = &mut result[0];
+        let whole = std::mem::take(&mut slice[y][x]);
+        let third = (whole + 1) / 3;
+        slice[1 - y][x] += third;
+        slice[y][1 - x] += third;
+        slice[1 - y][1 - x] += whole - 2 * third;
+    }
+    result
+}
+
+fn split(rules: &Rules, weights: &Weights, total: u64) -> LevelNumerators {
+    let mut result = LevelNumerators::default();
+    let [x, y, z, _] = weights;
+    if rules.weight_scheme == WeightScheme::Product {
+        for_each_level_tap(weights, |slice, row, column| {
+            result[slice][row][column] = total * along(z, slice) * along(y, row) * along(x, column);
+        });
+        return result;
+    }
+    // Each axis splits its total in two: slices, columns, rows. Of a pair, the share of the first slice or the second
+    // column is rounded, and in the rows the outer tap's.
     let first = |total: u64, w: &AxisWeight| {
         if w.linear { share(total, (1 << w.bits) - u64::from(w.step), w) } else { total }
     };
     let second = |total: u64, w: &AxisWeight| if w.linear { share(total, u64::from(w.step), w) } else { 0 };
-    let l1 = second(256, &weights[0][MIP]);
-    for (m, level) in [256 - l1, l1].into_iter().enumerate() {
-        let [x, y, z, _] = &weights[m];
-        let s0 = first(level, z);
-        for (z, slice) in [s0, level - s0].into_iter().enumerate() {
-            let c1 = second(slice, x);
-            let c0 = slice - c1;
-            let (r00, r11) = (first(c0, y), second(c1, y));
-            result[m][z] = [[r00, c1 - r11], [c0 - r00, r11]];
-        }
+    let s0 = first(total, z);
+    for (slice, total) in [s0, total - s0].into_iter().enumerate() {
+        let c1 = second(total, x);
+        let c0 = total - c1;
+        let (r00, r11) = (first(c0, y), second(c1, y));
+        result[slice] = [[r00, c1 - r11], [c0 - r00, r11]];
     }
-    (result, 8)
+    result
 }
 
 /// Smallest exponent to which taps are aligned: FP16's smallest normal one.
@@ -222,43 +268,161 @@ fn power_of_two(exponent: i32) -> f64 {
 
 /// Whether a tap has a weight along every axis and between the levels.
 fn has_weight(weights: &[Weights; 2], [m, z, y, x]: [usize; 4]) -> bool {
-    weights[m][MIP].has_weight(m)
-        && weights[m][Z].has_weight(z)
-        && weights[m][Y].has_weight(y)
-        && weights[m][X].has_weight(x)
+    weights[m][MIP].has_weight(m) && has_axis_weight(&weights[m], [z, y, x])
+}
+
+/// Whether a tap has a weight along every axis.
+fn has_axis_weight(weights: &Weights, [z, y, x]: [usize; 3]) -> bool {
+    weights[Z].has_weight(z) && weights[Y].has_weight(y) && weights[X].has_weight(x)
+}
+
+/// NaN and infinities among the taps that count.
+#[derive(Default)]
+struct Specials {
+    nan: bool,
+    infinity: bool,
+    negative_infinity: bool,
+}
+
+impl Specials {
+    fn note(&mut self, value: f32) {
+        self.nan |= value.is_nan();
+        self.infinity |= value == f32::INFINITY;
+        self.negative_infinity |= value == f32::NEG_INFINITY;
+    }
+
+    /// What a sum over them is, where there are any.
+    fn result(&self) -> Option<f32> {
+        match self {
+            Self { nan: true, .. } | Self { infinity: true, negative_infinity: true, .. } => Some(f32::NAN),
+            Self { infinity: true, .. } => Some(f32::INFINITY),
+            Self { negative_infinity: true, .. } => Some(f32::NEG_INFINITY),
+            _ => None,
+        }
+    }
 }
 
 fn aligned(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corners, fraction_bits: u32) -> f32 {
     let (numerators, weight_bits) = numerators(rules, weights, corners);
-    let used = |m: usize, z: usize, y: usize, x: usize| {
-        numerators[m][z][y][x] != 0 || rules.zero_weight_taps == ZeroWeightTaps::Included
-    };
-    let (mut nan, mut infinity, mut negative_infinity) = (false, false, false);
+    let all = rules.zero_weight_taps == ZeroWeightTaps::Included;
+    let mut specials = Specials::default();
     for_each_tap(weights, |m, z, y, x| {
-        if has_weight(weights, [m, z, y, x]) || rules.zero_weight_taps == ZeroWeightTaps::Included {
-            let value = taps[m][z][y][x];
-            nan |= value.is_nan();
-            infinity |= value == f32::INFINITY;
-            negative_infinity |= value == f32::NEG_INFINITY;
+        if all || has_weight(weights, [m, z, y, x]) {
+            specials.note(taps[m][z][y][x]);
         }
     });
-    if nan || infinity && negative_infinity {
-        return f32::NAN;
+    if let Some(special) = specials.result() {
+        return special;
     }
-    if infinity || negative_infinity {
-        return if infinity { f32::INFINITY } else { f32::NEG_INFINITY };
-    }
-    let mut total = 0.0f64;
-    for (m, level) in weights.iter().enumerate().take(count(&weights[0][MIP])) {
-        for z in 0..count(&level[Z]) {
-            let group = (0..count(&level[Y]))
-                .flat_map(|y| (0..count(&level[X])).map(move |x| (y, x)))
-                .filter(|&(y, x)| used(m, z, y, x))
-                .map(|(y, x)| (taps[m][z][y][x], numerators[m][z][y][x]));
-            total += aligned_group(group, fraction_bits) * power_of_two(-(weight_bits as i32));
-        }
-    }
+    let total = (0..count(&weights[0][MIP]))
+        .map(|m| aligned_level(rules, &taps[m], &weights[m], &numerators[m], fraction_bits, weight_bits))
+        .fold(0.0, |sum, level| sum + level);
     round_result(rules, total)
+}
+
+/// The weighted sum over the taps of a level, slice by slice.
+fn aligned_level(
+    rules: &Rules,
+    taps: &LevelTaps,
+    weights: &Weights,
+    numerators: &LevelNumerators,
+    fraction_bits: u32,
+    weight_bits: u32,
+) -> f64 {
+    let all = rules.zero_weight_taps == ZeroWeightTaps::Included;
+    (0..count(&weights[Z])).fold(0.0, |sum, z| {
+        let group = (0..count(&weights[Y]))
+            .flat_map(|y| (0..count(&weights[X])).map(move |x| (y, x)))
+            .filter(|&(y, x)| all || numerators[z][y][x] != 0)
+            .map(|(y, x)| (taps[z][y][x], numerators[z][y][x]));
+        sum + aligned_group(group, fraction_bits) * power_of_two(-(weight_bits as i32))
+    })
+}
+
+/// The taps of one probe of an anisotropic filter in one channel.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeTaps {
+    /// The taps.
+    pub taps: LevelTaps,
+    /// The weights along the axes.
+    pub weights: Weights,
+    /// Row and column of the tap beyond a cube's corner.
+    pub corner: Option<[usize; 2]>,
+    /// The probe's integer weight.
+    pub share: u32,
+    /// log2 of the weight of all probes.
+    pub bits: u32,
+}
+
+impl ProbeTaps {
+    /// Visits the taps that are read, by `[slice][row][column]`.
+    pub fn for_each(&mut self, mut visit: impl FnMut(&mut LevelTaps, usize, usize, usize)) {
+        let (taps, weights) = (&mut self.taps, self.weights);
+        for_each_level_tap(&weights, |z, y, x| visit(taps, z, y, x));
+    }
+
+    fn numerators(&self, rules: &Rules) -> (LevelNumerators, u32) {
+        let numerators = level_numerators(rules, &self.weights, self.corner, u64::from(self.share));
+        (numerators, self.bits + axis_bits(rules, &self.weights))
+    }
+}
+
+/// Blends the probes of an anisotropic filter in one channel. Their weights are integers, as
+/// [`Rules::inconsistency`] wants it.
+#[must_use]
+pub fn blend_probes(rules: &Rules, probes: &[ProbeTaps]) -> f32 {
+    let all = rules.zero_weight_taps == ZeroWeightTaps::Included;
+    if let Some(fraction_bits) = rules.accumulation.aligned_bits() {
+        let mut specials = Specials::default();
+        for probe in probes {
+            for_each_level_tap(&probe.weights, |z, y, x| {
+                if all || has_axis_weight(&probe.weights, [z, y, x]) {
+                    specials.note(probe.taps[z][y][x]);
+                }
+            });
+        }
+        return specials.result().unwrap_or_else(|| {
+            let total = probes.iter().fold(0.0, |sum, probe| {
+                let (numerators, bits) = probe.numerators(rules);
+                sum + aligned_level(rules, &probe.taps, &probe.weights, &numerators, fraction_bits, bits)
+            });
+            round_result(rules, total)
+        });
+    }
+    let mut sum = 0.0f32;
+    for probe in probes {
+        let (numerators, bits) = probe.numerators(rules);
+        for_each_level_tap(&probe.weights, |z, y, x| {
+            let numerator = numerators[z][y][x];
+            if all || numerator != 0 {
+                sum += probe.taps[z][y][x] * (numerator as f64 / (1u64 << bits) as f64) as f32;
+            }
+        });
+    }
+    round_result(rules, f64::from(sum))
+}
+
+/// Smallest or largest tap of all probes in one channel, as [`reduce`].
+#[must_use]
+pub fn reduce_probes(rules: &Rules, reduction: Reduction, probes: &[ProbeTaps]) -> f32 {
+    let mut best = f32::NAN;
+    for probe in probes {
+        let (numerators, _) = probe.numerators(rules);
+        for_each_level_tap(&probe.weights, |z, y, x| {
+            if numerators[z][y][x] != 0 || rules.minmax_taps == MinMaxTaps::All {
+                keep_best(reduction, &mut best, probe.taps[z][y][x]);
+            }
+        });
+    }
+    best
+}
+
+/// Replaces the best by a better value, or by any while it is NaN.
+fn keep_best(reduction: Reduction, best: &mut f32, value: f32) {
+    let better = if reduction == Reduction::Min { value < *best } else { value > *best };
+    if better || best.is_nan() {
+        *best = value;
+    }
 }
 
 /// The sum of products with integer weights, the values cut to a number of bits below the largest one's exponent. Special
@@ -355,11 +519,7 @@ pub fn reduce(rules: &Rules, reduction: Reduction, taps: &Taps, weights: &[Weigh
             None => has_weight(weights, [m, z, y, x]),
         };
         if weighted || rules.minmax_taps == MinMaxTaps::All {
-            let value = taps[m][z][y][x];
-            let better = if reduction == Reduction::Min { value < best } else { value > best };
-            if better || best.is_nan() {
-                best = value;
-            }
+            keep_best(reduction, &mut best, taps[m][z][y][x]);
         }
     });
     best

@@ -341,6 +341,7 @@ fn axis_lanes_of<
             unnormalized: UNNORMALIZED,
             trunc_coord: TRUNC_COORD,
             offset: 0,
+            shift: 0,
             gather: false,
             power_of_two: false,
         };

@@ -27,6 +27,9 @@ pub struct Position {
     pub weight: f32,
 }
 
+/// Fraction bits of the distance of a probe from the sample.
+pub const SHIFT_BITS: u32 = 7;
+
 /// What the position along an axis depends on beside the coordinate.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
@@ -42,6 +45,8 @@ pub struct Axis {
     pub trunc_coord: bool,
     /// Texel offset of the instruction.
     pub offset: i32,
+    /// Where a probe lies beside the sample, in `1 / 2^SHIFT_BITS` of a texel.
+    pub shift: i32,
     /// Whether the footprint is gathered: its position is not clamped.
     pub gather: bool,
     /// Whether the view's first level has a power of two of texels along the axis.
@@ -198,10 +203,11 @@ fn fp32(rules: &Rules, axis: &Axis, c: f32) -> Position {
 
 #[inline(always)]
 fn unquantized(rules: &Rules, axis: &Axis, s: f32) -> Position {
+    let shift = axis.shift as f32 * (1.0 / (1 << SHIFT_BITS) as f32);
     if axis.filter == Filter::Point {
-        return Position { index: s.floor() as i32 + axis.offset, step: 0, weight: 0.0 };
+        return Position { index: (s + shift).floor() as i32 + axis.offset, step: 0, weight: 0.0 };
     }
-    let mut t = s - 0.5;
+    let mut t = s - 0.5 + shift;
     if axis.clamps_position(rules) {
         t += axis.offset as f32;
         let last = (axis.size - 1) as f32;
@@ -235,7 +241,7 @@ fn exact(rules: &Rules, axis: &Axis, c: f32) -> Position {
 /// Splits a fixed-point texel coordinate into index and weight.
 #[inline(always)]
 fn on_grid(rules: &Rules, axis: &Axis, fixed: i32, bits: u32) -> Position {
-    let fixed = fixed + (axis.offset << bits);
+    let fixed = fixed + (axis.offset << bits) + (axis.shift << bits >> SHIFT_BITS);
     if axis.filter == Filter::Point {
         return Position { index: fixed >> bits, step: 0, weight: 0.0 };
     }
@@ -265,6 +271,7 @@ mod tests {
             unnormalized: false,
             trunc_coord: false,
             offset: 0,
+            shift: 0,
             gather: false,
             power_of_two: false,
         }

@@ -1,8 +1,12 @@
 //! From derivatives of the coordinates to a level of detail, and to the probes of an anisotropic filter.
 
 use crate::{
-    reference::{coordinate::condition, octagon},
-    rules::{LodDerivatives, Rules},
+    reference::{
+        coordinate::condition,
+        octagon::{self, Octagon},
+        pairs::{self, Line},
+    },
+    rules::{AnisotropyRule, LodDerivatives, Rules},
     state::{Anisotropy, State},
 };
 
@@ -15,6 +19,8 @@ pub struct Computed {
     pub log2_probes: u32,
     /// Change of each coordinate along the footprint's longer side.
     pub major: [f32; 3],
+    /// The line of probes by [`AnisotropyRule::Pairs`].
+    pub line: Line,
 }
 
 /// Coefficients of log2(1 + f) / f on 0..1, lowest power first: Chebyshev interpolation, error of log2 below 2^-19.
@@ -83,13 +89,23 @@ pub fn computed(rules: &Rules, state: &State, derivatives: &[[u32; 3]; 2]) -> Co
     });
     let x_is_longer = sides[0] >= sides[1];
     let (long, short) = if x_is_longer { (sides[0], sides[1]) } else { (sides[1], sides[0]) };
+    if let (Some(anisotropy), AnisotropyRule::Pairs) = (state.anisotropy, rules.anisotropy) {
+        let octagon = Octagon::new(&along, &size);
+        let (lod, line) = if pairs::covers(state.view) {
+            pairs::line(&octagon, anisotropy)
+        } else {
+            (octagon::log2(octagon.extent), Line::default())
+        };
+        return Computed { lod, line, ..Computed::default() };
+    }
     let log2_probes = state.anisotropy.map_or(0, |a| log2_probes(a, long, short));
     let log2_long = match rules.lod_derivatives {
         LodDerivatives::Octagon => octagon::lod(&along, &size),
         LodDerivatives::Length | LodDerivatives::Largest => half_log2(long),
         LodDerivatives::LinearLogarithm => half_linear_log2(long),
     };
-    Computed { lod: log2_long - log2_probes as f32, log2_probes, major: along[usize::from(!x_is_longer)] }
+    let major = along[usize::from(!x_is_longer)];
+    Computed { lod: log2_long - log2_probes as f32, log2_probes, major, line: Line::default() }
 }
 
 /// The smallest k, up to the limit, with `2^k >= ratio - threshold`, by comparing squares.

@@ -189,6 +189,7 @@ impl Sampler<'_> {
                 unnormalized: false,
                 trunc_coord: false,
                 offset: operands.offset[axis],
+                shift: 0,
                 gather: false,
                 power_of_two: self.image.extent.level_size(self.state.base_level)[axis].is_power_of_two(),
             };

@@ -6,7 +6,7 @@ use crate::{
         coordinate::{Axis, Position, Rounding, condition, position},
         cube::across_edges,
         image::Image,
-        lod::{Levels, LodOperand, levels},
+        lod::{Levels, levels},
         operands::Operands,
         place::{INTEGER_END, place},
     },
@@ -59,14 +59,38 @@ pub struct Footprint {
 /// The levels of a sample.
 #[must_use]
 pub fn levels_of(rules: &Rules, state: &State, operands: &Operands) -> Levels {
-    let source =
-        LodOperand { bits: operands.lod, bias: operands.bias, clamp: operands.clamp, explicit: operands.explicit_lod };
-    levels(rules, state, &source)
+    levels(rules, state, &operands.lod_operand())
+}
+
+/// One probe of an anisotropic filter, in one level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The level: 0 for the first one that the sample reads, 1 for the one after it.
+    pub level: usize,
+    /// Where it lies beside the sample along x, y and z, in 1/128 of a texel of its level.
+    pub shift: [i32; 3],
+    /// Its integer weight.
+    pub share: u32,
+    /// log2 of the weight of all probes.
+    pub bits: u32,
 }
 
 /// Chooses levels, positions and taps of a sample.
 #[must_use]
 pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Operands, gather: bool) -> Footprint {
+    footprint_of(rules, state, image, operands, gather, None)
+}
+
+/// Chooses levels, positions and taps of a sample, or of one of its probes, whose taps are in one level only.
+#[must_use]
+pub fn footprint_of(
+    rules: &Rules,
+    state: &State,
+    image: &Image<'_>,
+    operands: &Operands,
+    gather: bool,
+    probe: Option<&Probe>,
+) -> Footprint {
     let levels = levels_of(rules, state, operands);
     let own_filter = if gather {
         Filter::Linear
@@ -100,7 +124,11 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
         products: operands.group.products,
         weights: [[AxisWeight::default(); 4]; 2],
     };
+    let shift = probe.map_or([0; 3], |probe| probe.shift);
     for m in 0..result.level_count {
+        if probe.is_some_and(|probe| probe.level != m) {
+            continue;
+        }
         let level = result.resource_levels[m];
         let size = image.extent.level_size(level);
         let mut indices = [[Index::Inside(0); 2]; 3];
@@ -114,6 +142,7 @@ pub fn footprint(rules: &Rules, state: &State, image: &Image<'_>, operands: &Ope
                 unnormalized: state.unnormalized,
                 trunc_coord: state.trunc_coord,
                 offset: operands.offset[axis],
+                shift: shift[axis],
                 gather,
                 power_of_two: image.extent.level_size(state.base_level)[axis].is_power_of_two(),
             };

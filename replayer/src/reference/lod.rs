@@ -3,6 +3,7 @@
 use crate::{
     reference::{
         coordinate::{Rounding, condition},
+        pairs::{LevelProbes, Line, OCTAVE},
         place::INTEGER_END,
     },
     rules::{
@@ -46,6 +47,23 @@ pub struct Levels {
     pub weight: f32,
     /// The level of detail after bias and clamps, in fixed point when there is one.
     pub lod: f32,
+}
+
+impl Levels {
+    /// The probes of a line in each level read, with the level's part of 256.
+    ///
+    /// In the first of two levels the probes of the whole line stand further apart than a texel, in the second, whose texels
+    /// are larger, fewer are needed. A level that is read alone is not stretched.
+    #[must_use]
+    pub fn probes(&self, line: Line) -> [Option<(LevelProbes, u32)>; 2] {
+        let probes = |ratio, stretch| LevelProbes::new(ratio, line.direction, stretch);
+        let step = (self.weight * OCTAVE as f32) as u32;
+        if self.weight == 0.0 {
+            return [Some((probes(line.ratio, 0), OCTAVE as u32)), None];
+        }
+        let shorter = line.ratio - (OCTAVE - step as i32);
+        [Some((probes(line.ratio, step), OCTAVE as u32 - step)), Some((probes(shorter, 0), step))]
+    }
 }
 
 #[inline(always)]

@@ -16,6 +16,7 @@ pub mod image;
 pub mod lod;
 pub mod octagon;
 pub mod operands;
+pub mod pairs;
 pub mod place;
 
 use std::borrow::Cow;
@@ -25,14 +26,16 @@ use rayon::prelude::*;
 
 use crate::{
     reference::{
-        blend::{Taps, blend, corner_value, for_each_tap, reduce, round_result},
+        blend::{
+            ProbeTaps, Taps, blend, blend_probes, corner_value, for_each_tap, reduce, reduce_probes, round_result,
+        },
         block::Plan,
         coordinate::condition,
         cube::with_faces,
         derivatives::computed,
-        footprint::{Footprint, Tap, footprint, levels_of},
+        footprint::{Footprint, Probe, Tap, footprint, footprint_of, levels_of},
         image::Image,
-        lod::Levels,
+        lod::{Levels, levels},
         operands::{Group, OperandLayout, Operands},
     },
     refusal::Refusal,
@@ -164,6 +167,7 @@ impl<'a> Sampler<'a> {
         operands.lod = computed.lod.to_bits();
         operands.log2_probes = computed.log2_probes;
         operands.major = computed.major;
+        operands.line = computed.line;
         operands
     }
 
@@ -201,6 +205,7 @@ impl<'a> Sampler<'a> {
             OpKind::Load => self.select(self.load(&operands)),
             OpKind::Sample if self.is_elliptical() => self.select(self.ellipse(index, &operands)),
             OpKind::Sample if operands.log2_probes > 0 => self.select(self.probes(&operands)),
+            OpKind::Sample if operands.line.ratio > 0 => self.select(self.pairs(&operands)),
             OpKind::Sample => self.select(self.combine(&self.footprint(&operands))),
             OpKind::Gather4 => self.gather(&self.footprint(&operands)),
         }
@@ -216,6 +221,7 @@ impl<'a> Sampler<'a> {
         let apart = self.state.op.kind == OpKind::Sample
             && operands.log2_probes == 0
             && !self.is_elliptical()
+            && operands.line.ratio <= 0
             && !self.state.format.kind().is_integer()
             && !self.selects_taps();
         if !apart {
@@ -252,6 +258,57 @@ impl<'a> Sampler<'a> {
             Reduction::Blend => round_result(&self.rules, f64::from(sum * (1.0 / count as f32))).to_bits(),
             Reduction::Min | Reduction::Max => sum.to_bits(),
         })
+    }
+
+    /// The filtered channels of an anisotropic sample by [`pairs`].
+    fn pairs(&self, operands: &Operands) -> [u32; 4] {
+        let probes = self.paired_footprints(operands);
+        std::array::from_fn(|channel| {
+            let value = |tap: &Tap| f32::from_bits(self.channel(tap, channel));
+            let taps: Vec<ProbeTaps> = probes
+                .iter()
+                .map(|(probe, footprint)| {
+                    let (m, weights) = (probe.level, footprint.weights[probe.level]);
+                    let mut taps = ProbeTaps {
+                        taps: Default::default(),
+                        weights,
+                        corner: footprint.corners[m],
+                        share: probe.share,
+                        bits: probe.bits,
+                    };
+                    taps.for_each(|taps, z, y, x| taps[z][y][x] = value(&footprint.taps[m][z][y][x]));
+                    taps
+                })
+                .collect();
+            match self.state.reduction {
+                Reduction::Blend => blend_probes(&self.rules, &taps),
+                reduction => reduce_probes(&self.rules, reduction, &taps),
+            }
+            .to_bits()
+        })
+    }
+
+    /// The probes of an anisotropic sample by [`pairs`], level by level, and the taps of each in its level.
+    #[must_use]
+    pub fn paired_footprints(&self, operands: &Operands) -> Vec<(Probe, Footprint)> {
+        let levels = self.levels(operands);
+        let mut all = Vec::new();
+        for (m, probes) in levels.probes(operands.line).into_iter().enumerate() {
+            let Some((probes, part)) = probes else { continue };
+            for index in 0..probes.count() {
+                let [x, y] = if probes.pairs == 0 { [0; 2] } else { probes.place(index) };
+                let share = probes.share(index, part);
+                let probe = Probe { level: m, shift: [x, y, 0], share, bits: probes.bits };
+                all.push((probe, footprint_of(&self.rules, self.state, &self.image, operands, false, Some(&probe))));
+            }
+        }
+        all
+    }
+
+    /// The levels that a sample reads.
+    #[must_use]
+    pub fn levels(&self, operands: &Operands) -> Levels {
+        levels(&self.rules, self.state, &operands.lod_operand())
     }
 
     /// The taps of a sample (not of a load).

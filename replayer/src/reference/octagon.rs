@@ -36,48 +36,135 @@ fn mantissa(value: f32) -> f32 {
     (value.to_bits() >> 14 & 0x1ff | 0x200) as f32
 }
 
-/// 11/16 of a sum of short values.
+/// `(factor * m + rounding) / 2^shift` of a value's 10-bit mantissa m, cut to 10 bits again; 0 of 0. The value is short and
+/// not negative.
 #[inline(always)]
-fn eleven_sixteenths(sum: f32) -> f32 {
-    let sum = short(sum.abs());
-    ((11.0 * mantissa(sum) + 4.0) * 0.125).floor() * (unit(sum) * (1.0 / 1024.0))
+fn scaled(value: f32, (factor, rounding, shift): (f32, f32, f32)) -> f32 {
+    let product = (factor * mantissa(value) + rounding) * (unit(value) * shift);
+    if value == 0.0 { 0.0 } else { short(product) }
 }
 
-/// The length of a vector of lengths along the axes, shortened.
+/// Factor, rounding and power of two of [`scaled`], for shares of a length: 11/32 and 1/4.
+pub const LENGTH_SHARES: [(f32, f32, f32); 2] = [(11.0, 4.0, 1.0 / 16_384.0), (8.0, 0.0, 1.0 / 16_384.0)];
+
+/// The same for shares of 11/16 of a length: 11/16, 121/512 and 11/64.
+pub const DIAGONAL_SHARES: [(f32, f32, f32); 3] =
+    [(11.0, 4.0, 1.0 / 8_192.0), (121.0, 32.0, 1.0 / 262_144.0), (88.0, 32.0, 1.0 / 262_144.0)];
+
+/// The sum of short values: the one of smaller magnitude is cut to 11 bits below the other's leading one, the sum to 10.
+#[inline(always)]
+fn sum(a: f32, b: f32) -> f32 {
+    let (larger, smaller) = if a.abs() >= b.abs() { (a, b) } else { (b, a) };
+    if larger == 0.0 {
+        return 0.0;
+    }
+    let per_guard = f32::from_bits(0x7f00_0000 - unit(larger.abs()).to_bits()) * 1024.0;
+    let guard = unit(larger.abs()) * (1.0 / 1024.0);
+    let kept = (smaller * per_guard).trunc() * guard;
+    short(larger + kept)
+}
+
+/// Lengths along the axes, the largest first.
+#[inline(always)]
+fn sorted([x, y, z]: [f32; 3]) -> [f32; 3] {
+    let (larger, smaller) = (x.max(y), x.min(y));
+    [larger.max(z), smaller.max(larger.min(z)), smaller.min(z)]
+}
+
+/// The length of a vector: its largest component, 11/32 of the next and 1/4 of the smallest.
 #[inline(always)]
 fn length(along: [f32; 3]) -> f32 {
-    let [x, y, z] = along.map(short);
-    let (larger, smaller) = (x.max(y), x.min(y));
-    let most = larger.max(z);
-    let least = smaller.min(z);
-    let middle = smaller.max(larger.min(z));
-    let per_unit = f32::from_bits(0x7f00_0000 - unit(most).to_bits());
-    // In quarters of the largest one's last place, as both shares are cut.
-    let share = |factor: f32, rounding: f32, value: f32| {
-        ((factor * mantissa(value) + rounding) * (unit(value) * per_unit) * 0.125).floor() * 0.25
-    };
-    let rest = (share(11.0, 4.0, middle) + share(8.0, 0.0, least)).floor();
-    (mantissa(most) + rest) * (unit(most) * (1.0 / 512.0))
+    let [most, middle, least] = sorted(along.map(f32::abs));
+    let [of_middle, of_least] = LENGTH_SHARES;
+    sum(most, sum(scaled(middle, of_middle), scaled(least, of_least)))
 }
 
-/// A derivative in texels, shortened: the product is rounded where the size is no power of two.
+/// 11/16 of the length of a vector, which is a diagonal of the footprint.
+#[inline(always)]
+fn diagonal(along: [f32; 3]) -> f32 {
+    let [most, middle, least] = sorted(along.map(f32::abs));
+    let [of_most, of_middle, of_least] = DIAGONAL_SHARES;
+    sum(scaled(most, of_most), sum(scaled(middle, of_middle), scaled(least, of_least)))
+}
+
+/// The product of the mantissas of two short values as a multiplier gives it whose columns below 2^6 are cut from each
+/// partial product, in steps of 2^6 and with 7 of them added to round; their powers of two are left out.
+#[inline(always)]
+fn mantissa_product(a: f32, b: f32) -> f32 {
+    let (a, b) = (mantissa(a) as u32, mantissa(b) as u32);
+    let cut: u32 = (0..6).map(|bit| (b >> bit & 1) * (a << bit & 0x3f)).sum();
+    ((a * b - cut) / 64 + 7) as f32
+}
+
+/// The product of two short values, short.
+#[inline(always)]
+fn product(a: f32, b: f32) -> f32 {
+    let (x, y) = (a.abs(), b.abs());
+    let magnitude = short(mantissa_product(x, y) * (unit(x) * (1.0 / 4096.0)) * unit(y));
+    if x == 0.0 || y == 0.0 { 0.0 } else { magnitude.copysign(a) * 1.0f32.copysign(b) }
+}
+
+/// A derivative in texels, shortened.
 #[inline(always)]
 fn in_texels(derivative: f32, size: u32) -> f32 {
-    let texels = short(derivative) * size as f32;
-    // Half a place more before the cut, which may carry into the exponent.
-    let half = if size.is_power_of_two() { 0 } else { 0x2000 };
-    short(f32::from_bits(texels.to_bits() + half))
+    let derivative = short(derivative);
+    // A power of two only moves the exponent.
+    if size.is_power_of_two() { short(derivative * size as f32) } else { product(derivative, short(size as f32)) }
+}
+
+/// The octagon around a footprint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Octagon {
+    /// Its largest extent in texels.
+    pub extent: f32,
+    /// The area of the parallelogram in x and y that the derivatives span, in texels.
+    pub area: f32,
+    /// The vector in texels whose length is the largest extent.
+    pub axis: [f32; 3],
+}
+
+impl Octagon {
+    /// The octagon of derivatives along x and y, on a level of these sizes. The derivatives are not NaN.
+    #[must_use]
+    pub fn new(derivatives: &[[f32; 3]; 2], size: &[u32; 3]) -> Self {
+        let [x, y]: [[f32; 3]; 2] = derivatives.map(|d| std::array::from_fn(|axis| in_texels(d[axis], size[axis])));
+        let of_x = length(x);
+        let of_y = length(y);
+        let added: [f32; 3] = std::array::from_fn(|axis| sum(x[axis], y[axis]));
+        // The shorter one is taken off the longer.
+        let (from, off) = if of_y >= of_x { (y, x) } else { (x, y) };
+        let difference: [f32; 3] = std::array::from_fn(|axis| sum(from[axis], -off[axis]));
+        let shortened = |along: [f32; 3]| along.map(|value| scaled(value.abs(), DIAGONAL_SHARES[0]).copysign(value));
+        let (of_sum, of_difference) = (diagonal(added), diagonal(difference));
+        // Of equal extents x comes first, then the sum, y and the difference; y before x alone was not seen to matter.
+        let mut widest = (of_x, x);
+        for (extent, axis) in [(of_sum, shortened(added)), (of_y, y), (of_difference, shortened(difference))] {
+            if extent > widest.0 {
+                widest = (extent, axis);
+            }
+        }
+        let (straight, crossed) = (product(x[0], y[1]), product(x[1], y[0]));
+        Self { extent: widest.0, area: difference_of_products(straight, crossed), axis: widest.1 }
+    }
+}
+
+/// The magnitude of `a - b`, both short, each cut to 11 bits below the leading one of the larger.
+#[inline(always)]
+fn difference_of_products(a: f32, b: f32) -> f32 {
+    let larger = unit(a.abs().max(b.abs()));
+    if larger == 0.0 {
+        return 0.0;
+    }
+    let per_guard = f32::from_bits(0x7f00_0000 - larger.to_bits()) * 1024.0;
+    let difference = (a * per_guard).trunc() - (b * per_guard).trunc();
+    difference.abs() * (larger * (1.0 / 1024.0))
 }
 
 /// The level of detail of a footprint with these derivatives along x and y, on a level of these sizes; a multiple of 1/256.
 /// The derivatives are not NaN.
 #[must_use]
 pub fn lod(derivatives: &[[f32; 3]; 2], size: &[u32; 3]) -> f32 {
-    let [x, y]: [[f32; 3]; 2] = derivatives.map(|d| std::array::from_fn(|axis| in_texels(d[axis], size[axis])));
-    let sum = std::array::from_fn(|axis| eleven_sixteenths(x[axis] + y[axis]));
-    let difference = std::array::from_fn(|axis| eleven_sixteenths(x[axis] - y[axis]));
-    let extents = [length(x.map(f32::abs)), length(y.map(f32::abs)), length(sum), length(difference)];
-    log2(extents.into_iter().fold(0.0f32, f32::max))
+    log2(Octagon::new(derivatives, size).extent)
 }
 
 /// log2 in steps of 1/256, from the exponent and 8 bits of the fraction; -64 of 0.

@@ -3,7 +3,7 @@
 use capture_format::{Column, Coords, LodSource, OpKind};
 
 use crate::{
-    reference::{coordinate::condition, derivatives::probe_place},
+    reference::{coordinate::condition, derivatives::probe_place, lod::LodOperand, pairs::Line},
     refusal::Refusal,
     rules::Rules,
     state::{State, View},
@@ -30,6 +30,8 @@ pub struct Operands {
     pub log2_probes: u32,
     /// Change of each coordinate along the line of the probes.
     pub major: [f32; 3],
+    /// The line of the probes by [`crate::reference::pairs`]; without a ratio where there is none.
+    pub line: Line,
     /// What the samples that take one way with this one ask for.
     pub group: Group,
 }
@@ -54,6 +56,13 @@ impl Operands {
         let coordinates =
             std::array::from_fn(|n| (condition(rules, self.coordinates[n]) + self.major[n] * place).to_bits());
         Self { coordinates, ..*self }
+    }
+
+    /// Where the level of detail comes from.
+    #[inline(always)]
+    #[must_use]
+    pub fn lod_operand(&self) -> LodOperand {
+        LodOperand { bits: self.lod, bias: self.bias, clamp: self.clamp, explicit: self.explicit_lod }
     }
 }
 
@@ -130,6 +139,7 @@ impl OperandLayout {
             log2_probes: 0,
             major: [0.0; 3],
             group: Group::default(),
+            line: Line::default(),
         }
     }
 

@@ -215,7 +215,17 @@ mod tests {
 
     fn axis(size: u32, address: Address, filter: Filter) -> Axis {
         let power_of_two = size.is_power_of_two();
-        Axis { size, address, filter, unnormalized: false, trunc_coord: false, offset: 0, gather: false, power_of_two }
+        Axis {
+            size,
+            address,
+            filter,
+            unnormalized: false,
+            trunc_coord: false,
+            offset: 0,
+            shift: 0,
+            gather: false,
+            power_of_two,
+        }
     }
 
     /// Texels and the weight's bits.

@@ -95,6 +95,8 @@ impl Rules {
             }
         } else if self.cube_corner == CubeCorner::Shares {
             return Some("cube-corner shares needs weight-scheme totals or accumulation aligned");
+        } else if self.anisotropy == AnisotropyRule::Pairs {
+            return Some("anisotropy pairs needs weight-scheme totals or accumulation aligned");
         }
         None
     }

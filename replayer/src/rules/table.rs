@@ -393,6 +393,10 @@ rules! {
     anisotropy: AnisotropyRule = "anisotropy" {
         /// By a power of two of equally weighted probes along the longer side, at the LOD of a probe's share.
         PowersOfTwo = "powers-of-two",
+        /// By pairs of probes a texel apart along the octagon's longest axis, at the LOD of the footprint's width, which is
+        /// its area over its length. Weights are integers; the outermost pair has what is left. ANISO_THRESHOLD has no
+        /// effect, and views of one or three axes are filtered as without anisotropy.
+        Pairs = "pairs",
         /// By an ellipse whose texels have weights that fall with the distance, in one level. Its axes are the differences of
         /// the coordinates in four neighbouring samples, whatever derivatives are given.
         Ellipse = "ellipse",

@@ -3,7 +3,8 @@
 use rspirv::spirv::Word;
 
 use super::{
-    AxisTaps, Emitter, LevelTaps, Levels, MIN_BIASED_EXPONENT, Sum, Tap, each_tap, map_taps, weight::Numerators,
+    AxisTaps, Emitter, LevelTaps, MIN_BIASED_EXPONENT, Sum, Tap, each_tap, map_taps,
+    weight::{Numerators, Share},
 };
 use crate::{
     emulated::{
@@ -15,16 +16,16 @@ use crate::{
 };
 
 impl Emitter<'_> {
-    /// Adds a level's taps to the sums (or starts them).
+    /// Adds a level's taps to the sums (or starts them). The weight between levels is that of the second.
     pub(super) fn add_level(
         &mut self,
         sums: Option<[Sum; 4]>,
         level: &LevelTaps,
-        levels: &Levels,
-        m: usize,
+        share: Share,
+        between: F,
     ) -> [Sum; 4] {
         let _section = self.code.section(Stage::Filter);
-        let numerators = if self.rules.fixed_point_weights() { Some(self.numerators(level, levels, m)) } else { None };
+        let numerators = if self.rules.fixed_point_weights() { Some(self.numerators(level, share)) } else { None };
         let dead = self.dead_taps(level, numerators.as_ref());
         let zero = self.code.u(0);
         // Taps without weight read as zero, so that an infinity or NaN there does not matter.
@@ -49,7 +50,7 @@ impl Emitter<'_> {
             let previous = sums.map(|sums| sums[n]);
             let values = map_taps(&blended, |_, channels| channels[n]);
             let raw = map_taps(&reducible, |_, channels| channels[n]);
-            let mut sum = self.blend(previous, level, levels, &values, numerators.as_ref());
+            let mut sum = self.blend(previous, level, (share, between), &values, numerators.as_ref());
             if self.rules.accumulation.aligned_bits().is_some() {
                 self.note_special(&mut sum, level, &raw);
             }
@@ -62,26 +63,25 @@ impl Emitter<'_> {
         &mut self,
         previous: Option<Sum>,
         level: &LevelTaps,
-        levels: &Levels,
+        (share, between): (Share, F),
         values: &[Vec<Vec<F>>],
         numerators: Option<&Numerators>,
     ) -> Sum {
         let _section = self.code.section(RuleId::Accumulation);
         let mut sum = previous.unwrap_or_else(|| self.empty_sum());
         match (self.rules.accumulation.aligned_bits(), numerators) {
-            (Some(bits), Some(numerators)) => self.add_aligned(&mut sum, level, values, numerators, bits),
+            (Some(bits), Some(numerators)) => self.add_aligned(&mut sum, (level, share), values, numerators, bits),
             (None, Some(numerators)) => {
-                let scale = 1.0 / (1u64 << self.numerator_bits(level)) as f64;
+                let unit = self.numerator_unit(level, share);
                 each_tap(values, |at, &value| {
                     let weight = match numerators {
                         Numerators::Integers(all) => {
                             let weight = self.code.u_to_f(all[at[0]][at[1]][at[2]]);
-                            let scale = self.code.f(scale as f32);
-                            self.code.f_mul(weight, scale)
+                            let unit = self.code.d_to_f(unit);
+                            self.code.f_mul(weight, unit)
                         }
                         Numerators::Reals(all) => {
-                            let scale = self.code.d(scale);
-                            let weight = self.code.d_mul(all[at[0]][at[1]][at[2]], scale);
+                            let weight = self.code.d_mul(all[at[0]][at[1]][at[2]], unit);
                             self.code.d_to_f(weight)
                         }
                     };
@@ -111,12 +111,12 @@ impl Emitter<'_> {
                 sum.fp32 = match previous {
                     // Only reached where the level's weight is above 0, or another sample's of the group; it is below 1.
                     Some(first) => {
-                        let blended = self.weighted(levels.weight, first.fp32, value);
+                        let blended = self.weighted(between, first.fp32, value);
                         if self.rules.zero_weight_taps == ZeroWeightTaps::LeftOut
                             && self.rules.sample_group != SampleGroup::One
                         {
                             let zero = self.code.f(0.0);
-                            let weightless = self.code.f_eq(levels.weight, zero);
+                            let weightless = self.code.f_eq(between, zero);
                             self.code.select(weightless, first.fp32, blended)
                         } else {
                             blended
@@ -197,12 +197,12 @@ impl Emitter<'_> {
     fn add_aligned(
         &mut self,
         sum: &mut Sum,
-        level: &LevelTaps,
+        (level, share): (&LevelTaps, Share),
         values: &[Vec<Vec<F>>],
         numerators: &Numerators,
         fraction_bits: u32,
     ) {
-        let weight_bits = self.numerator_bits(level);
+        let weight_unit = self.numerator_unit(level, share);
         for (z, slice) in values.iter().enumerate() {
             let code = &mut *self.code;
             let (magnitude_mask, infinity_bits) = (code.u(0x7fff_ffff), code.u(0x7f80_0000));
@@ -240,14 +240,13 @@ impl Emitter<'_> {
                 });
             }
             let Some(total) = total else { continue };
-            // 2^(exponent - fraction_bits - weight_bits): the first part fits FP32, the rest is a constant.
+            // 2^(exponent - fraction_bits) fits FP32.
             let low = code.u(fraction_bits);
             let exponent = code.u_sub(largest, low);
             let unit = code.u_shl(exponent, shift);
             let unit = code.u_float(unit);
             let unit = code.f_to_d(unit);
-            let share = code.d(1.0 / (1u64 << weight_bits) as f64);
-            let unit = code.d_mul(unit, share);
+            let unit = code.d_mul(unit, weight_unit);
             let value = code.d_mul(total, unit);
             sum.fp64 = Some(match sum.fp64 {
                 Some(before) => code.d_add(before, value),
@@ -270,7 +269,8 @@ impl Emitter<'_> {
                     vec![[[rest, third], [third, 0]].map(|row| row.map(|n| self.code.d(n as f64)).to_vec()).to_vec()];
                 let mut sum = self.empty_sum();
                 let values = vec![vec![vec![own, across_t], vec![across_s, zero]]];
-                self.add_aligned(&mut sum, level, &values, &Numerators::Reals(numerators), bits);
+                let whole = Share::Level { step: self.code.u(0), m: 0 };
+                self.add_aligned(&mut sum, (level, whole), &values, &Numerators::Reals(numerators), bits);
                 let total = match sum.fp64 {
                     Some(total) => total,
                     None => self.code.d(0.0),
@@ -294,7 +294,7 @@ impl Emitter<'_> {
         code.select(special, plain, value)
     }
 
-    fn empty_sum(&mut self) -> Sum {
+    pub(super) fn empty_sum(&mut self) -> Sum {
         let code = &mut *self.code;
         let (zero, no) = (code.f(0.0), code.b(false));
         Sum { fp32: zero, fp64: None, nan: no, infinity: no, negative_infinity: no, best: zero, found: no }

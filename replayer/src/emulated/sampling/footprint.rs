@@ -105,7 +105,8 @@ impl Emitter<'_> {
         let axes: Vec<AxisTaps> = (0..self.view.axes())
             .map(|axis| {
                 let linear = if axis == 2 { slice_linear } else { linear };
-                let taps = self.axis(axis, inputs.coordinates[axis], offsets[axis], size[axis], linear);
+                let shift = inputs.shift.and_then(|shift| shift.get(axis).copied());
+                let taps = self.axis(axis, inputs.coordinates[axis], [offsets[axis], shift], size[axis], linear);
                 self.snapped(axis, taps)
             })
             .collect();

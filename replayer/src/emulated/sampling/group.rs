@@ -160,7 +160,7 @@ impl Emitter<'_> {
         for (level, read, bit) in [(levels.level, None, 1), (levels.next, Some(two), 2)] {
             let size = self.level_size(level)[0];
             let [s, t] = [0, 1].map(|axis| {
-                let taps = self.axis(axis, inputs.coordinates[axis], None, size, linear);
+                let taps = self.axis(axis, inputs.coordinates[axis], [None; 2], size, linear);
                 self.leaves_face(taps.raw, size)
             });
             let code = &mut *self.code;

@@ -2,7 +2,7 @@
 
 use rspirv::{dr::Operand, spirv::Op as SpirvOp};
 
-use super::{Computed, Emitter, Inputs, Levels};
+use super::{Computed, Emitter, Inputs, Levels, Probes};
 use crate::{
     emulated::{
         code::{B, F, I, U, Value},
@@ -16,8 +16,8 @@ use crate::{
         place::INTEGER_END,
     },
     rules::{
-        ExplicitLodBias, IntegerConversion, LodDerivatives, LodRounding, LodRoundingStage, MinifyFrom, MipNearest,
-        MipNearestLod, MipPointClamp, NanCoordinate, RuleId,
+        AnisotropyRule, ExplicitLodBias, IntegerConversion, LodDerivatives, LodRounding, LodRoundingStage, MinifyFrom,
+        MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, RuleId,
     },
     state::View,
 };
@@ -238,6 +238,11 @@ impl Emitter<'_> {
         let conditioned = derivatives
             .each_ref()
             .map(|side| side.iter().take(size.len()).map(|&bits| self.condition(bits)).collect::<Vec<F>>());
+        if self.rules.anisotropy == AnisotropyRule::Pairs {
+            let one = self.code.i(1);
+            let size: Vec<I> = size.iter().map(|&size| self.code.select(unnormalized, one, size)).collect();
+            return self.line(&conditioned, &size);
+        }
         let [x, y] = conditioned.each_ref().map(|side| {
             let mut sum = self.code.f(0.0);
             for (&along, &size) in side.iter().zip(&size) {
@@ -285,7 +290,8 @@ impl Emitter<'_> {
             LodDerivatives::Octagon => {
                 let one = self.code.i(1);
                 let size: Vec<I> = size.iter().map(|&size| self.code.select(unnormalized, one, size)).collect();
-                self.octagon_lod(&conditioned, &size)
+                let octagon = self.octagon(&conditioned, &size);
+                self.short_log2(octagon.extent)
             }
             LodDerivatives::Length | LodDerivatives::Largest => self.half_log2(long),
             LodDerivatives::LinearLogarithm => self.half_linear_log2(long),
@@ -294,7 +300,7 @@ impl Emitter<'_> {
         let shares = code.u_to_f(log2_probes);
         let lod = code.f_sub(lod, shares);
         let major = conditioned[0].iter().zip(&conditioned[1]).map(|(&x, &y)| code.select(x_is_longer, x, y)).collect();
-        Computed { lod, log2_probes, major }
+        Computed { lod, probes: Probes::PowersOfTwo { log2_probes, major } }
     }
 
     /// See [`crate::reference::derivatives::log2_of_mantissa`].

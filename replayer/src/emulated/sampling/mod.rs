@@ -8,12 +8,14 @@ mod footprint;
 mod group;
 mod level;
 mod octagon;
+mod pairs;
 mod place;
 mod position;
 mod result;
 mod weight;
 
 use rspirv::spirv::Word;
+use weight::Share;
 
 use self::group::Group;
 pub use self::group::{GroupVariables, Rows};
@@ -26,7 +28,8 @@ use super::{
 use crate::{
     reference::coordinate::NORMALIZED_LIMIT,
     rules::{
-        BorderSwizzle, CubeCorner, DenormalCoordinate, IntegerConversion, NanCoordinate, RuleId, Rules, ZFilterRule,
+        AnisotropyRule, BorderSwizzle, CubeCorner, DenormalCoordinate, IntegerConversion, NanCoordinate, RuleId, Rules,
+        ZFilterRule,
     },
     state::{Address, View},
 };
@@ -46,6 +49,8 @@ pub struct Inputs {
     pub clamp: Option<U>,
     /// Packed texel offsets.
     pub offset: Option<U>,
+    /// Where a probe lies beside the sample along x and y, in 1/128 of a texel.
+    pub shift: Option<[I; 2]>,
     /// Derivatives along x and y of each coordinate, as bits, where the LOD is computed.
     pub derivatives: Option<[Vec<U>; 2]>,
 }
@@ -99,13 +104,45 @@ pub struct Variables {
     pub counter: Word,
     /// FP32 sums.
     pub sums: [Word; 4],
+    /// FP64 sums, where the rules want them.
+    pub wide_sums: Option<[Word; 4]>,
+    /// Whether NaN, infinity, negative infinity, and a smallest or largest tap were found, a channel.
+    pub flags: Option<[[Word; 4]; 4]>,
+    /// Smallest or largest taps.
+    pub best: Option<[Word; 4]>,
+}
+
+impl Variables {
+    /// Declares what a loop over probes needs by these rules.
+    pub fn new(code: &mut Code, rules: &Rules) -> Self {
+        let pairs = rules.anisotropy == AnisotropyRule::Pairs;
+        Self {
+            counter: code.local::<U>("probe"),
+            sums: ["sum_x", "sum_y", "sum_z", "sum_w"].map(|name| code.local::<F>(name)),
+            wide_sums: (pairs && rules.accumulation.aligned_bits().is_some())
+                .then(|| ["wide_x", "wide_y", "wide_z", "wide_w"].map(|name| code.local::<D>(name))),
+            flags: pairs.then(|| {
+                std::array::from_fn(|_| {
+                    ["nan", "infinity", "negative_infinity", "found"].map(|name| code.local::<B>(name))
+                })
+            }),
+            best: pairs.then(|| ["best_x", "best_y", "best_z", "best_w"].map(|name| code.local::<F>(name))),
+        }
+    }
 }
 
 /// A level of detail computed from derivatives.
 struct Computed {
     lod: F,
-    log2_probes: U,
-    major: Vec<F>,
+    probes: Probes,
+}
+
+/// The probes of an anisotropic filter.
+enum Probes {
+    /// By [`AnisotropyRule::PowersOfTwo`]: log2 of their number, and the change of each coordinate along their line.
+    PowersOfTwo { log2_probes: U, major: Vec<F> },
+    /// By [`AnisotropyRule::Pairs`]: see [`crate::reference::pairs::Line`].
+    Pairs { ratio: I, direction: [I; 2] },
 }
 
 /// A position along one axis, and the two texels there.
@@ -212,14 +249,17 @@ impl Emitter<'_> {
         let computed = self.computed(derivatives);
         let lod = self.code.f_bits(computed.lod);
         let inputs = Inputs { lod: Some(lod), ..inputs.clone() };
-        match self.variables {
-            Some(variables) if self.class != FormatClass::Integer => self.probes(&inputs, &computed, variables),
+        match (self.variables, computed.probes) {
+            (Some(variables), probes) if self.class != FormatClass::Integer => match probes {
+                Probes::PowersOfTwo { log2_probes, major } => self.probes(&inputs, log2_probes, &major, variables),
+                Probes::Pairs { ratio, direction } => self.pairs(&inputs, ratio, direction, variables),
+            },
             _ => self.sample_at(&inputs, explicit),
         }
     }
 
     /// The average (or the smallest, or the largest) of the probes along the footprint's longer side.
-    fn probes(&mut self, inputs: &Inputs, computed: &Computed, variables: Variables) -> [U; 4] {
+    fn probes(&mut self, inputs: &Inputs, log2_probes: U, major: &[F], variables: Variables) -> [U; 4] {
         let _section = self.code.section(RuleId::AnisotropyRule);
         let coordinates: Vec<F> = inputs.coordinates.iter().map(|&bits| self.condition(bits)).collect();
         let reduction = self.slot(Slot::Reduction);
@@ -227,10 +267,10 @@ impl Emitter<'_> {
         let code = &mut *self.code;
         let (none, one) = (code.u(0), code.u(1));
         let reduces = code.u_ne(reduction, none);
-        let count = code.u_shl(one, computed.log2_probes);
+        let count = code.u_shl(one, log2_probes);
         // 2^-k from its bits.
         let (bias, shift) = (code.u(127), code.u(23));
-        let share = code.u_sub(bias, computed.log2_probes);
+        let share = code.u_sub(bias, log2_probes);
         let share = code.u_shl(share, shift);
         let share = code.u_float(share);
         let several = code.u_gt(count, one);
@@ -250,7 +290,7 @@ impl Emitter<'_> {
         let place = code.f_sub(place, half);
         let moved = coordinates
             .iter()
-            .zip(&computed.major)
+            .zip(major)
             .zip(&inputs.coordinates)
             .map(|((&c, &major), &bits)| {
                 let step = code.f_mul(major, place);
@@ -308,10 +348,8 @@ impl Emitter<'_> {
     fn filtered_at(&mut self, inputs: &Inputs, explicit: bool) -> [F; 4] {
         let _section = self.code.section(Stage::Filter);
         let mut levels = self.levels(inputs, explicit);
-        let linear_if = |emitter: &mut Self, slot| emitter.slot_is(slot, 1);
-        let (mag, min) = (linear_if(self, Slot::Mag), linear_if(self, Slot::Min));
-        let linear = self.code.select(levels.minify, min, mag);
-        let (linear, two) = self.with_group(linear, levels.two);
+        let own = self.own_filter(levels.minify);
+        let (linear, two) = self.with_group(own, levels.two);
         levels.two = two;
         let slice_linear = self.slice_linear(linear);
         let layer = inputs.layer.map(|operand| self.layer(operand));
@@ -323,28 +361,44 @@ impl Emitter<'_> {
             code.b_not(any)
         };
         let point = self.channels(first.taps[0][0][0]);
-        let sums = self.add_level(None, &first, &levels, 0);
-        let (weight, step, two, next) = (levels.weight, levels.step, levels.two, levels.next);
-        let second = Levels { minify: levels.minify, level: levels.level, next, step, weight, two };
-        let sums = self.if_second_level(two, sums, |emitter, sums| {
+        let (between, step, next) = (levels.weight, levels.step, levels.next);
+        let sums = self.add_level(None, &first, Share::Level { step, m: 0 }, between);
+        let sums = self.if_second_level(levels.two, sums, |emitter, sums| {
             let taps = emitter.level_taps(next, inputs, layer, linear, slice_linear, 1);
-            emitter.add_level(Some(sums), &taps, &second, 1)
+            emitter.add_level(Some(sums), &taps, Share::Level { step, m: 1 }, between)
         });
         let filtered: [F; 4] = std::array::from_fn(|n| self.finish(sums[n]));
         let mut channels: [F; 4] = std::array::from_fn(|n| self.code.select(single, point[n], filtered[n]));
+        self.plain_w(&mut channels);
+        channels
+    }
+
+    /// W is 1 in every texel, so it needs no blending unless a border can be seen.
+    fn plain_w(&mut self, channels: &mut [F; 4]) {
         if self.rules.border_swizzle == BorderSwizzle::DstSel {
-            // W is 1 in every texel, so it needs no blending unless a border can be seen.
             // A weight can be NaN by these rules, and the shares of a corner need not add up to 1.
             let any_weight = self.rules.nan_coordinate == NanCoordinate::Kept
                 || self.rules.integer_conversion == IntegerConversion::Lowest
                 || self.rules.cube_corner == CubeCorner::Thirds && self.view == View::Cube;
-            if !any_weight {
-                let uses_border = self.uses_border();
-                let one = self.code.f(1.0);
-                channels[3] = self.code.select(uses_border, channels[3], one);
+            if any_weight {
+                return;
             }
+            let uses_border = self.uses_border();
+            let one = self.code.f(1.0);
+            channels[3] = self.code.select(uses_border, channels[3], one);
         }
-        channels
+    }
+
+    /// Whether magnification and minification (whichever is in force) and the slices are filtered linearly.
+    fn filters(&mut self, minify: B) -> [B; 2] {
+        let linear = self.own_filter(minify);
+        [linear, self.slice_linear(linear)]
+    }
+
+    /// Whether magnification and minification (whichever is in force) are filtered linearly, by the sample's own LOD.
+    fn own_filter(&mut self, minify: B) -> B {
+        let [mag, min] = [Slot::Mag, Slot::Min].map(|slot| self.slot_is(slot, 1));
+        self.code.select(minify, min, mag)
     }
 
     /// DST_SEL, unless the taps have gone through it.

@@ -7,7 +7,9 @@ use crate::{
         section::Stage,
         specialization::Slot,
     },
-    reference::coordinate::{FINEST_STEP, NORMALIZED_LIMIT, Rounding, TEXEL_LIMIT, largest_size_of_step, rounding},
+    reference::coordinate::{
+        FINEST_STEP, NORMALIZED_LIMIT, Rounding, SHIFT_BITS, TEXEL_LIMIT, largest_size_of_step, rounding,
+    },
     rules::{CoordinateProduct, CubeDirection, EdgeClamp, HalfBorder, RuleId},
     state::{Address, Filter, View},
 };
@@ -85,9 +87,16 @@ impl Emitter<'_> {
     }
 
     /// See [`crate::reference::coordinate::position`] and [`crate::reference::address::address`].
-    pub(super) fn axis(&mut self, axis: usize, bits: U, offset: Option<I>, size: I, linear: B) -> AxisTaps {
+    pub(super) fn axis(
+        &mut self,
+        axis: usize,
+        bits: U,
+        [offset, shift]: [Option<I>; 2],
+        size: I,
+        linear: B,
+    ) -> AxisTaps {
         if !self.places_by_coordinate() {
-            return self.axis_by_index(axis, bits, offset, size, linear);
+            return self.axis_by_index(axis, bits, [offset, shift], size, linear);
         }
         if self.view != View::Cube {
             return self.axis_by_coordinate(axis, bits, offset, size, linear);
@@ -96,7 +105,7 @@ impl Emitter<'_> {
         let c = self.on_face(bits);
         let on_face = self.code.f_bits(c);
         let separate = self.axis_by_coordinate(axis, on_face, offset, size, linear);
-        let joined = self.axis_by_index(axis, bits, offset, size, linear);
+        let joined = self.axis_by_index(axis, bits, [offset, shift], size, linear);
         let seamless = self.slot_is(Slot::CubeWrap, 1);
         let code = &mut *self.code;
         AxisTaps {
@@ -131,7 +140,7 @@ impl Emitter<'_> {
         code.select(made, place, c)
     }
 
-    fn axis_by_index(&mut self, axis: usize, bits: U, offset: Option<I>, size: I, linear: B) -> AxisTaps {
+    fn axis_by_index(&mut self, axis: usize, bits: U, [offset, shift]: [Option<I>; 2], size: I, linear: B) -> AxisTaps {
         let _section = self.code.section(Stage::Position);
         let mut c = self.condition(bits);
         if self.view == View::Cube {
@@ -143,7 +152,7 @@ impl Emitter<'_> {
         let size_f = self.code.i_to_f(size);
         let (index, step, weight) = if self.rules.coordinate_product == CoordinateProduct::Exact {
             let fixed = self.exact_position(axis, c, size, linear);
-            self.on_grid(axis, fixed, offset, size, linear)
+            self.on_grid(axis, fixed, [offset, shift], size, linear)
         } else {
             let unnormalized = self.slot_is(Slot::Unnormalized, 1);
             let scaled = self.code.f_mul(c, size_f);
@@ -157,7 +166,7 @@ impl Emitter<'_> {
                     let x = self.code.f_mul(s, scale);
                     let rounded = self.round_by_filter(linear, x, Self::round_f);
                     let fixed = self.code.f_to_i(rounded);
-                    self.on_grid(axis, fixed, offset, size, linear)
+                    self.on_grid(axis, fixed, [offset, shift], size, linear)
                 }
                 None => self.unquantized(axis, s, offset, size_f, linear),
             }
@@ -260,7 +269,7 @@ impl Emitter<'_> {
         Some(modes)
     }
 
-    fn on_grid(&mut self, axis: usize, fixed: I, offset: Option<I>, size: I, linear: B) -> (I, U, F) {
+    fn on_grid(&mut self, axis: usize, fixed: I, [offset, probe]: [Option<I>; 2], size: I, linear: B) -> (I, U, F) {
         let _section = self.code.section(RuleId::SubtexelBits);
         let bits = self.rules.subtexel_bits.bits().unwrap_or(8);
         let clamps = self.position_clamps(axis, linear);
@@ -272,6 +281,15 @@ impl Emitter<'_> {
             Some(offset) => {
                 let offset = code.i_shl(offset, shift);
                 code.i_add(fixed, offset)
+            }
+            None => fixed,
+        };
+        let fixed = match probe {
+            Some(probe) => {
+                let down = code.u(SHIFT_BITS);
+                let probe = code.i_shl(probe, shift);
+                let probe = code.i_shr(probe, down);
+                code.i_add(fixed, probe)
             }
             None => fixed,
         };

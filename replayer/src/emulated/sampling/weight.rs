@@ -1,8 +1,8 @@
 //! Integer weights of taps, and which taps have none.
 
-use super::{AxisTaps, Emitter, LevelTaps, Levels, map_taps};
+use super::{AxisTaps, Emitter, LevelTaps, map_taps};
 use crate::{
-    emulated::code::{B, Code, D, U, Value},
+    emulated::code::{B, Code, D, F, U, Value},
     rules::{CubeCorner, RuleId, WeightScheme, ZeroWeightTaps},
     state::View,
 };
@@ -54,9 +54,9 @@ impl Emitter<'_> {
     }
 
     /// Integer weights of a level's taps: see [`crate::reference::blend::numerators`].
-    pub(super) fn numerators(&mut self, level: &LevelTaps, levels: &Levels, m: usize) -> Numerators {
+    pub(super) fn numerators(&mut self, level: &LevelTaps, share: Share) -> Numerators {
         let _section = self.code.section(RuleId::WeightScheme);
-        let numerators = self.tap_numerators(level, levels, m);
+        let numerators = self.tap_numerators(level, share);
         if self.view != View::Cube || self.rules.cube_corner != CubeCorner::Shares {
             return numerators;
         }
@@ -123,7 +123,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn tap_numerators(&mut self, level: &LevelTaps, levels: &Levels, m: usize) -> Numerators {
+    fn tap_numerators(&mut self, level: &LevelTaps, share: Share) -> Numerators {
         let bits = self.rules.subtexel_bits.bits().unwrap_or(8);
         if self.rules.weight_scheme == WeightScheme::Product {
             let along = |emitter: &mut Self, step: U, bits: u32| -> [D; 2] {
@@ -132,7 +132,10 @@ impl Emitter<'_> {
                 let first = code.u_sub(whole, step);
                 [code.u_to_d(first), code.u_to_d(step)]
             };
-            let mip = along(self, levels.step, 8)[m];
+            let mip = match share {
+                Share::Level { step, m } => along(self, step, 8)[m],
+                Share::Probe { total, .. } => self.code.u_to_d(total),
+            };
             let axes: Vec<[D; 2]> = level.axes.iter().map(|axis| along(self, axis.step, bits)).collect();
             return Numerators::Reals(map_taps(&level.taps, |at, _| {
                 axes.iter()
@@ -140,10 +143,15 @@ impl Emitter<'_> {
                     .fold(mip, |product, (axis, place)| self.code.d_mul(product, axis[place]))
             }));
         }
-        let whole = self.code.u(256);
-        let second = self.share(whole, levels.step, 8);
-        let first = self.code.u_sub(whole, second);
-        let total = if m == 0 { first } else { second };
+        let total = match share {
+            Share::Level { step, m } => {
+                let whole = self.code.u(256);
+                let second = self.share(whole, step, 8);
+                let first = self.code.u_sub(whole, second);
+                if m == 0 { first } else { second }
+            }
+            Share::Probe { total, .. } => total,
+        };
         let slices = match level.axes.get(2) {
             Some(z) => {
                 let rest = self.rest(z.step, bits);
@@ -183,13 +191,35 @@ impl Emitter<'_> {
         self.code.u_sub(whole, step)
     }
 
-    /// log2 of the whole of [`Self::numerators`].
-    pub(super) fn numerator_bits(&self, level: &LevelTaps) -> u32 {
+    /// log2 of the whole of [`Self::numerators`] over what the level or the probe has of it.
+    fn axis_bits(&self, level: &LevelTaps) -> u32 {
         match self.rules.weight_scheme {
-            WeightScheme::Totals => 8,
-            WeightScheme::Product => 8 + level.axes.len() as u32 * self.rules.subtexel_bits.bits().unwrap_or(8),
+            WeightScheme::Totals => 0,
+            WeightScheme::Product => level.axes.len() as u32 * self.rules.subtexel_bits.bits().unwrap_or(8),
         }
     }
+
+    /// One over the whole of [`Self::numerators`].
+    pub(super) fn numerator_unit(&mut self, level: &LevelTaps, share: Share) -> D {
+        let axes = 1.0 / (1u64 << self.axis_bits(level)) as f64;
+        match share {
+            Share::Level { .. } => self.code.d(axes / 256.0),
+            Share::Probe { unit, .. } => {
+                let axes = self.code.d(axes);
+                let unit = self.code.f_to_d(unit);
+                self.code.d_mul(unit, axes)
+            }
+        }
+    }
+}
+
+/// What part of the whole a level's taps have.
+#[derive(Clone, Copy)]
+pub(super) enum Share {
+    /// The first (0) or second level, whose second has so many steps of 1/256.
+    Level { step: U, m: usize },
+    /// A probe's integer weight, and one over the weight of all probes.
+    Probe { total: U, unit: F },
 }
 
 /// Integer weights of a level's taps: words where they fit, FP64 where they do not.
