@@ -423,3 +423,14 @@ fn fuzz_ended_by_a_signal_keeps_its_state() {
     let next = state["next"].as_u64().unwrap();
     assert!(text(&output.stdout).contains(&format!("next is {next}\n")), "{}", text(&output.stdout));
 }
+
+#[test]
+fn raw_descriptors_are_for_amd_s_devices() {
+    let folder = Folder::new();
+    let output = replayer(&["capture", "--raw", "--suite", "weights", "-o", &folder.name("out")]);
+    assert_eq!(output.status.code(), Some(64));
+    let error = text(&output.stderr);
+    assert!(error.contains("raw descriptors are T# and S#, which AMD's devices have"), "{error}");
+    assert!(!folder.path("out").exists());
+    assert!(text(&replayer(&["capture", "--help"]).stdout).contains("UNTESTED ON HARDWARE"));
+}

@@ -1,4 +1,5 @@
-//! The reference and the emitted SPIR-V agree bit for bit on seeded random dispatches. Needs a Vulkan device (lavapipe).
+//! The reference and the emitted SPIR-V agree bit for bit on seeded random dispatches, and give what is pinned. Needs a
+//! Vulkan device (lavapipe).
 
 use replayer::{
     emulated,
@@ -8,6 +9,7 @@ use replayer::{
     },
     generate::{Generator, Tally},
     materialise::materialise,
+    path::{Path, evaluate},
     reference::Sampler,
     rules::{Accumulation, AnisotropyRule, EdgeClamp, NanCoordinate, Profile, RuleId, Rules, SampleGroup},
 };
@@ -149,4 +151,88 @@ fn executors_agree(generator: &Generator, count: u64) {
     let found: Vec<String> =
         embedded.take_report().findings.iter().filter(|f| open(f)).map(Finding::to_string).collect();
     assert_eq!(found, Vec::<String>::new());
+}
+
+/// The rows of the table of things that must work, by what the names of their dispatches begin with.
+const ROWS: [&str; 10] =
+    ["format-", "filter-", "address-", "border-", "weight-", "trunc-", "z-", "level-", "view-", "coordinate-"];
+
+fn product() -> capture_format::Trace {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/product.toml");
+    capture_format::Case::read(&file).expect("the case ships beside the tests")
+}
+
+/// Each row's points, worked out by hand, on the reference and as SPIR-V on both executors.
+#[test]
+fn every_row_of_the_table_gives_its_pinned_words() {
+    let trace = product();
+    for row in ROWS {
+        assert!(trace.dispatches.iter().any(|d| d.name.starts_with(row)), "{row}");
+    }
+    assert_eq!(trace.dispatches.len(), 87);
+    let (mut vulkan, mut embedded) = (executor(), Embedded::new());
+    for dispatch in &trace.dispatches {
+        let expected = dispatch.expected.as_ref().expect("every dispatch has pinned words");
+        let profile = Profile::GFX1035;
+        for (which, results) in [
+            ("reference", evaluate(dispatch, Path::Reference, &profile, None, false)),
+            ("device", evaluate(dispatch, Path::Emulated, &profile, Some(&mut vulkan), false)),
+            ("embedded", evaluate(dispatch, Path::Emulated, &profile, Some(&mut embedded), false)),
+        ] {
+            let words = results.unwrap_or_else(|failure| panic!("{} on {which}: {failure}", dispatch.name));
+            for (n, (&got, &wanted)) in words.iter().zip(expected.words.iter()).enumerate() {
+                if expected.measured_channels(n / 4) >> (n % 4) & 1 == 1 {
+                    assert_eq!(got, wanted, "{} on {which}, sample {}, channel {}", dispatch.name, n / 4, n % 4);
+                }
+            }
+        }
+    }
+}
+
+/// One module an instruction on a view in a format class: the state reaches it as specialization constants.
+#[test]
+fn states_share_the_module_of_their_instruction() {
+    let trace = product();
+    let keys = |prefix: &str| -> std::collections::HashSet<_> {
+        let with = trace.dispatches.iter().filter(|d| d.name.starts_with(prefix));
+        let rules = Profile::GFX1035.rules;
+        with.map(|d| emulated::ModuleKey::of(&materialise(d, &rules).expect("it is modelled"), rules)).collect()
+    };
+    // Loads of floats, of fixed point and of integers.
+    assert_eq!(keys("format-").len(), 3);
+    assert_eq!(keys("z-").len(), 1);
+    // 1D and 2D, with offsets and without.
+    assert_eq!(keys("address-").len(), 3);
+}
+
+/// What is not modelled is refused with the field, its bits and its value.
+#[test]
+fn what_is_not_modelled_is_refused_by_name() {
+    let trace = product();
+    let named = |name: &str| trace.dispatches.iter().find(|d| d.name == name).expect("it is in the case").clone();
+    let refused = |dispatch: &capture_format::Dispatch| {
+        let refusal = materialise(dispatch, &Profile::GFX1035.rules).expect_err("it is not modelled");
+        format!("{} {} {}", refusal.field, refusal.bits.unwrap_or_default(), refusal.value)
+    };
+    let image = |word: usize, bits: u32| {
+        let mut dispatch = named("filter-bilinear");
+        dispatch.image[word] ^= bits;
+        refused(&dispatch)
+    };
+    let sampler = |word: usize, bits: u32| {
+        // The filter along z is only looked at in 3D.
+        let in_3d = (word, bits) == (2, 3 << 24);
+        let mut dispatch = named(if in_3d { "z-filter-follows" } else { "filter-anisotropic" });
+        dispatch.sampler.as_mut().expect("it is sampled")[word] ^= bits;
+        refused(&dispatch)
+    };
+    assert_eq!(image(5, 1 << 23), "T#.CORNER_SAMPLES word5[23] 1");
+    assert_eq!(image(5, 1 << 24), "T#.LINKED_RESOURCE word5[24] 1");
+    assert_eq!(sampler(2, 1 << 31), "S#.DERIV_ADJUST_EN word2[31] 1");
+    assert_eq!(sampler(0, 1 << 19), "S#.MC_COORD_TRUNC word0[19] 1");
+    assert_eq!(sampler(0, 3 << 29), "S#.FILTER_MODE word0[30:29] 3 RESERVED_3");
+    assert_eq!(sampler(2, 3 << 24), "S#.Z_FILTER word2[25:24] 3 RESERVED_3");
+    assert_eq!(sampler(2, 3 << 26), "S#.MIP_FILTER word2[27:26] 3 POINT_ANISO_ADJ");
+    assert_eq!(sampler(0, 4 << 9), "S#.MAX_ANISO_RATIO word0[11:9] 5 RESERVED_5");
+    assert_eq!(sampler(0, 1 << 21), "S#.ANISO_BIAS word0[26:21] 0x1 = 0.03125");
 }

@@ -9,6 +9,7 @@ use replayer::{
     execute::vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions},
     generate::{Generator, is_modelled},
     materialise::materialise,
+    native,
     rules::Profile,
     state::View,
 };
@@ -34,8 +35,14 @@ fn every_emitted_module_passes_spirv_val() {
     let keys = keys();
     assert!(keys.len() > 300);
     let mut failures = Vec::new();
-    for (name, key) in keys {
-        let module = emulated::module(&key).unwrap();
+    // And those that sample with raw descriptors, which no device here can run.
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/product.toml");
+    let with_raw = capture_format::Case::read(&file).unwrap().dispatches.into_iter();
+    let raw: Vec<_> =
+        with_raw.filter_map(|d| Some((format!("raw-{}", d.name), native::raw_module(&d).ok()?))).collect();
+    assert!(raw.len() > 40, "{}", raw.len());
+    let emitted = keys.into_iter().map(|(name, key)| (name, emulated::module(&key).unwrap()));
+    for (name, module) in emitted.chain(raw) {
         let path = dir.path().join(format!("{name}.spv"));
         fs::write(&path, bytemuck::cast_slice::<u32, u8>(&module.words)).unwrap();
         let output = Command::new("spirv-val")

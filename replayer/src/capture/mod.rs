@@ -184,6 +184,24 @@ pub fn capture(
     provenance: &Provenance,
     detail: &str,
 ) -> Result<Captured, CaptureError> {
+    capture_by(&mut |dispatch| native::run(device, dispatch), name, summary, dispatches, provenance, detail)
+}
+
+/// What samples a dispatch: four words a sample.
+pub type Sample<'a> = dyn FnMut(&Dispatch) -> Result<Vec<u32>, Failure> + 'a;
+
+/// As [`capture`], by whatever samples a dispatch.
+///
+/// # Errors
+/// As [`capture`].
+pub fn capture_by(
+    device: &mut Sample<'_>,
+    name: &str,
+    summary: &str,
+    dispatches: Vec<Dispatch>,
+    provenance: &Provenance,
+    detail: &str,
+) -> Result<Captured, CaptureError> {
     if dispatches.is_empty() {
         return Err(CaptureError::Empty { name: name.to_owned() });
     }
@@ -227,8 +245,8 @@ fn words_of(words: &[u32], sample: usize) -> [u32; 4] {
 }
 
 /// The results, or why the device does not have what the dispatch asks for.
-fn sample(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Result<Vec<u32>, String>, CaptureError> {
-    match native::run(device, dispatch) {
+fn sample(device: &mut Sample<'_>, dispatch: &Dispatch) -> Result<Result<Vec<u32>, String>, CaptureError> {
+    match device(dispatch) {
         Ok(words) => Ok(Ok(words)),
         Err(Failure::Refused(refusal)) => Ok(Err(refusal.to_string())),
         Err(Failure::Execute(ExecuteError::Unsupported(text))) => Ok(Err(text)),
@@ -241,14 +259,14 @@ fn sample(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Result<
 /// # Errors
 /// As [`capture`].
 pub fn capture_suite(
-    device: &mut dyn NativeSampler,
+    device: &mut Sample<'_>,
     suite: Suite,
     plan: &Plan,
     provenance: &Provenance,
 ) -> Result<Captured, CaptureError> {
     let detail = format!("suite {suite}, seed {}, samples {}", plan.seed, plan.samples);
     let name = format!("{}-{suite}", provenance.profile);
-    capture(device, &name, suite.summary(), suite.dispatches(plan)?, provenance, &detail)
+    capture_by(device, &name, suite.summary(), suite.dispatches(plan)?, provenance, &detail)
 }
 
 /// Captures suites into a folder, a packed trace each, as small as they get.
@@ -259,7 +277,7 @@ pub fn capture_suite(
 /// # Errors
 /// As [`capture`], and when a file can not be written.
 pub fn capture_to_folder(
-    device: &mut dyn NativeSampler,
+    device: &mut Sample<'_>,
     suites: &[Suite],
     plan: &Plan,
     provenance: &Provenance,

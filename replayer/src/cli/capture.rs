@@ -11,8 +11,12 @@ use super::{
     progress::Progress,
 };
 use crate::{
-    capture::{Captured, Plan, Provenance, Suite, capture, capture_to_folder, today},
-    execute::vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions},
+    capture::{Captured, Plan, Provenance, Sample, Suite, capture_by, capture_to_folder, today},
+    execute::{
+        ExecuteError,
+        vulkan::{DeviceInfo, DeviceSelection, RawDevice, VulkanExecutor, VulkanOptions},
+    },
+    native,
     rules::Profile,
 };
 
@@ -34,6 +38,10 @@ pub(super) struct CaptureArguments {
     /// Capture the dispatches of this trace or case instead
     #[arg(long, value_name = "TRACE")]
     case: Option<PathBuf>,
+    /// Write T# and S# into the device's descriptors as they are, so that formats and fields that Vulkan does not have reach
+    /// the hardware. For AMD's RDNA2 with VK_EXT_descriptor_buffer; UNTESTED ON HARDWARE. Images of one level, 1D, 2D and 3D
+    #[arg(long)]
+    raw: bool,
     /// The seed of everything random
     #[arg(long, value_name = "N", default_value_t = Plan::default().seed)]
     seed: u64,
@@ -72,10 +80,31 @@ pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Re
         return Err(Failure::usage(format!("--profile {name}: expected one of {}", known.join(", "))));
     }
     let selection = device_selection(arguments.device.as_deref());
-    let mut device = VulkanExecutor::open(&selection, &VulkanOptions::default()).map_err(|error| {
+    let no_device = |error: ExecuteError| {
         Failure::usage(if arguments.device.is_some() { format!("--device: {error}") } else { error.to_string() })
-    })?;
-    let provenance = Provenance::of(&device.device().clone(), arguments.profile.as_deref(), &today());
+    };
+    if arguments.raw {
+        let device = RawDevice::open(&selection, &VulkanOptions::default()).map_err(no_device)?;
+        device.check_generation().or_usage()?;
+        let info = device.info().clone();
+        return capture_with(arguments, &suites, &info, &mut |dispatch| native::run_raw(&device, dispatch), context);
+    }
+    let mut device = VulkanExecutor::open(&selection, &VulkanOptions::default()).map_err(no_device)?;
+    let info = device.device().clone();
+    capture_with(arguments, &suites, &info, &mut |dispatch| native::run(&mut device, dispatch), context)
+}
+
+fn capture_with(
+    arguments: &CaptureArguments,
+    suites: &[Suite],
+    info: &DeviceInfo,
+    device: &mut Sample<'_>,
+    context: &mut Context<'_>,
+) -> Result<Exit, Failure> {
+    let mut provenance = Provenance::of(info, arguments.profile.as_deref(), &today());
+    if arguments.raw {
+        provenance.text.push_str("; T# and S# as raw words");
+    }
     writeln!(context.out, "{}, profile {}", provenance.text, provenance.profile)?;
     let report = |out: &mut dyn std::io::Write, what: &str, captured: &Captured| {
         let dispatches = &captured.trace.dispatches;
@@ -95,7 +124,7 @@ pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Re
         let source = open(path).or_input()?;
         let dispatches = (0..source.len()).map(|n| source.dispatch(n)).collect::<Result<Vec<_>, _>>().or_input()?;
         let summary = source.meta().summary.clone();
-        let captured = capture(&mut device, source.name(), &summary, dispatches, &provenance, "")?;
+        let captured = capture_by(device, source.name(), &summary, dispatches, &provenance, "")?;
         report(&mut context.out, &arguments.output.display().to_string(), &captured)?;
         if captured.trace.dispatches.is_empty() {
             return Ok(Exit::NothingSelected);
@@ -107,7 +136,7 @@ pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Re
     let mut progress = Progress::new(suites.len());
     let mut printed = Ok(());
     let out = &mut context.out;
-    capture_to_folder(&mut device, &suites, &plan, &provenance, &arguments.output, |suite, path, captured| {
+    capture_to_folder(device, suites, &plan, &provenance, &arguments.output, |suite, path, captured| {
         let what = path.map_or_else(|| format!("{suite} (not written)"), |path| path.display().to_string());
         if printed.is_ok() {
             printed = report(out, &what, captured);

@@ -33,6 +33,8 @@ pub struct Kernel {
     pub gather_component: Option<u8>,
     /// Constant texel offsets.
     pub offset: Option<[i32; 3]>,
+    /// Whether the sampler has a binding of its own, 3.
+    pub apart: bool,
 }
 
 /// Axes of a view's coordinates without the layer, whether it has layers, and its dimension.
@@ -75,8 +77,13 @@ impl Kernel {
         }
         let component = if self.integer { U::type_id(&code) } else { F::type_id(&code) };
         let image = code.raw().type_image(component, dim, 0, layered.into(), 0, 1, spirv::ImageFormat::Unknown, None);
-        let bound = if self.fetch == Fetch::Texel { image } else { code.raw().type_sampled_image(image) };
+        let combined = if self.fetch == Fetch::Texel { image } else { code.raw().type_sampled_image(image) };
+        let bound = if self.apart { image } else { combined };
         let variable = resource(&mut code, bound, StorageClass::UniformConstant, 0, "image");
+        let sampler = (self.apart && self.fetch != Fetch::Texel).then(|| {
+            let ty = code.raw().type_sampler();
+            (ty, resource(&mut code, ty, StorageClass::UniformConstant, 3, "sampler"))
+        });
         let uint = U::type_id(&code);
         let word4 = code.raw().type_vector(uint, 4);
         let (rows, _) = buffer(&mut code, uint, 4, 1, "operands", spirv::Decoration::NonWritable);
@@ -117,7 +124,12 @@ impl Kernel {
                 })
                 .collect();
             let (at, rest) = words.split_at(axes + usize::from(layered));
-            let loaded = code.instruction(Op::Load, bound, vec![Operand::IdRef(variable)]);
+            let mut loaded = code.instruction(Op::Load, bound, vec![Operand::IdRef(variable)]);
+            if let Some((ty, sampler)) = sampler {
+                let sampler = code.instruction(Op::Load, ty, vec![Operand::IdRef(sampler)]);
+                let both = vec![Operand::IdRef(loaded), Operand::IdRef(sampler)];
+                loaded = code.instruction(Op::SampledImage, combined, both);
+            }
             let texel = code.raw().type_vector(component, 4);
             let result = self.sample(code, texel, loaded, at, rest, axes);
             let words: [U; 4] = std::array::from_fn(|n| {

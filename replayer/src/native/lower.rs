@@ -117,7 +117,7 @@ pub fn lower(dispatch: &Dispatch) -> Result<Lowered<'_>, Refusal> {
     Ok(lowered)
 }
 
-fn field(descriptor: &str, words: &[u32], field: &Field, reason: &str) -> Refusal {
+pub(super) fn field(descriptor: &str, words: &[u32], field: &Field, reason: &str) -> Refusal {
     Refusal {
         field: format!("{descriptor}.{}", field.name),
         bits: Some(field.bits_text()),
@@ -126,11 +126,11 @@ fn field(descriptor: &str, words: &[u32], field: &Field, reason: &str) -> Refusa
     }
 }
 
-fn image_field(image: ImageDescriptor, which: &Field, reason: &str) -> Refusal {
+pub(super) fn image_field(image: ImageDescriptor, which: &Field, reason: &str) -> Refusal {
     field("T#", &image.words(), which, reason)
 }
 
-fn check_op(op: Op) -> Result<(), Refusal> {
+pub(super) fn check_op(op: Op) -> Result<(), Refusal> {
     let refuse = |reason| Err(part("op", op, reason));
     if op.compare {
         return refuse("formats 30 to 43 have no depth to compare");
@@ -175,8 +175,8 @@ fn refuse_image_flags(image: ImageDescriptor) -> Result<(), Refusal> {
 }
 
 /// Sizes, and the view's part of the resource.
-struct Shape {
-    extent: Extent,
+pub(super) struct Shape {
+    pub(super) extent: Extent,
     axes: usize,
     first_level: u32,
     last_level: u32,
@@ -184,7 +184,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(image: ImageDescriptor) -> Result<Self, Refusal> {
+    pub(super) fn of(image: ImageDescriptor) -> Result<Self, Refusal> {
         let refuse = |which: &Field, reason: &str| Err(image_field(image, which, reason));
         let (axes, layered) = match image.image_type() {
             ImageType::D1 => (1, false),
@@ -272,7 +272,7 @@ fn components(image: ImageDescriptor, repacked: bool) -> Result<[Component; 4], 
     Ok(components)
 }
 
-fn gather_component(dispatch: &Dispatch) -> Result<u8, Refusal> {
+pub(super) fn gather_component(dispatch: &Dispatch) -> Result<u8, Refusal> {
     match dispatch.dmask {
         _ if dispatch.op.kind != OpKind::Gather4 => Ok(0),
         None => Ok(0),

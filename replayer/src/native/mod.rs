@@ -7,6 +7,7 @@
 mod kernel;
 mod lower;
 mod operands;
+mod raw;
 
 use std::{
     collections::HashMap,
@@ -15,10 +16,13 @@ use std::{
 
 use capture_format::{Dispatch, OpKind};
 
-pub use self::lower::{Lowered, lower};
 use self::{
     kernel::{Kernel, WORKGROUP},
     operands::Batch,
+};
+pub use self::{
+    lower::{Lowered, lower},
+    raw::{Raw, raw, raw_module, run_raw},
 };
 use crate::{
     execute::{
@@ -105,6 +109,7 @@ fn kernel(lowered: &Lowered, batch: &Batch) -> Kernel {
         integer: lowered.format.is_integer(),
         gather_component: (lowered.op.kind == OpKind::Gather4).then_some(lowered.gather_component),
         offset: batch.offset,
+        apart: false,
     }
 }
 

@@ -29,7 +29,15 @@ fn every_suite_is_captured_and_read_back() {
         written.extend(path.map(std::path::Path::to_owned));
         left_out.extend(captured.left_out.iter().map(|l| format!("{suite} {}: {}", l.dispatch, l.reason)));
     };
-    capture_to_folder(&mut executor, Suite::ALL, &PLAN, &provenance, folder.path(), &mut each).unwrap();
+    capture_to_folder(
+        &mut |d| replayer::native::run(&mut executor, d),
+        Suite::ALL,
+        &PLAN,
+        &provenance,
+        folder.path(),
+        &mut each,
+    )
+    .unwrap();
     assert_silent(&mut executor);
     // Only what a device may lack is left out, by the name of the feature or limit.
     let may_lack = [
@@ -90,7 +98,8 @@ fn point_samples_inside_texels_equal_the_textbook() {
     let provenance = Provenance::of(&executor.device().clone(), None, "2026-01-31");
     let mut checked = 0;
     for suite in [Suite::Addressing, Suite::Sizes, Suite::Volumes, Suite::Formats] {
-        let captured = capture_suite(&mut executor, suite, &PLAN, &provenance).unwrap();
+        let captured =
+            capture_suite(&mut |d| replayer::native::run(&mut executor, d), suite, &PLAN, &provenance).unwrap();
         for dispatch in &captured.trace.dispatches {
             if dispatch.op != Op::SAMPLE_LZ || !dispatch.name.contains("point") && !dispatch.name.ends_with("codes") {
                 continue;

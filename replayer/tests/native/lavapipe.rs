@@ -43,7 +43,8 @@ fn its_profile_gives_every_bit_and_the_textbook_differs_by_named_rules() {
     let (mut compared, mut differing) = (0, 0);
     for plan in [Plan { seed: 1, samples: 256 }, Plan { seed: 4242, samples: 61 }] {
         for &suite in Suite::ALL {
-            let captured = capture_suite(&mut executor, suite, &plan, &provenance).unwrap();
+            let captured =
+                capture_suite(&mut |d| replayer::native::run(&mut executor, d), suite, &plan, &provenance).unwrap();
             let textbook: Vec<Vec<u32>> = captured
                 .trace
                 .dispatches

@@ -20,6 +20,7 @@ mod native;
 mod physical;
 mod pipeline;
 mod plan;
+mod raw;
 mod sampler;
 mod statistics;
 
@@ -42,6 +43,7 @@ pub use self::{
     },
     physical::{DeviceInfo, DeviceKind, DeviceSelection, FloatControls32},
     pipeline::PipelineCounts,
+    raw::{RawDevice, RawJob},
     statistics::{Statistic, compile_statistics},
 };
 use self::{device::Device, engine::Engine, instance::Instance, physical::Physical};
