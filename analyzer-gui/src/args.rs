@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long)]
     pub strict: bool,
 
-    /// Whose rules are followed: gfx1035, h200 or exact. Left out, as in the last session.
+    /// Whose rules are followed: gfx1035, h200, exact or lavapipe. Left out, as in the last session.
     #[arg(long)]
     pub profile: Option<String>,
 

@@ -1,14 +1,14 @@
 //! From a dispatch's raw words to a [`State`], or to a refusal that names the field.
 
 use capture_format::{
-    BorderColorType, Clamp, Dispatch, DstSel, FilterMode, ImageDescriptor, ImageType, LodSource, MipFilter, OpKind,
-    SamplerDescriptor, TexelFormat, XyFilter, ZFilter, bits::Field,
+    BorderColorType, Clamp, Dispatch, DstSel, FilterMode, ImageDescriptor, ImageType, LodSource, MipFilter,
+    NumericKind, OpKind, SamplerDescriptor, TexelFormat, XyFilter, ZFilter, bits::Field,
 };
 
 use crate::{
     reference::blend::cut_to_fp16,
     refusal::Refusal,
-    rules::{Accumulation, BorderMissingChannel, BorderPrecision, BorderSwizzle, MipFilterBits, Rules},
+    rules::{AnisotropyRule, BorderMissingChannel, BorderPrecision, BorderSwizzle, MipFilterBits, Rules},
     state::{Address, Anisotropy, Extent, Filter, MipMode, Reduction, Select, SliceFilter, State, View},
     table::tables_refused,
 };
@@ -173,7 +173,7 @@ fn format(image: ImageDescriptor, rules: &Rules) -> Result<TexelFormat, Refusal>
         return refuse("formats 20 and 30 to 43 are modelled");
     };
     let float = matches!(image.format(), 36 | 43);
-    if rules.accumulation != Accumulation::Fp32 && !float && !format.kind().is_integer() {
+    if rules.accumulation.aligned_bits().is_some() && !float && !format.kind().is_integer() {
         return refuse("the rule accumulation aligned is known for formats 36 and 43 only");
     }
     Ok(format)
@@ -337,6 +337,18 @@ fn sampler(
     state.mip_point_preclamp = sampler.mip_point_preclamp();
     state.table_border = sampler.border_color_type() == BorderColorType::Register;
     state.border = border(state, sampler, image, dispatch, rules)?;
+    if rules.anisotropy == AnisotropyRule::Ellipse && state.anisotropy.is_some() {
+        if !matches!(state.view, View::D2 | View::D2Array) {
+            return Err(image_field(
+                image,
+                &ImageDescriptor::TYPE,
+                "the elliptical filter is known for 2D images only",
+            ));
+        }
+        if state.reduction != Reduction::Blend {
+            return refuse(&SamplerDescriptor::FILTER_MODE, "the elliptical filter only blends");
+        }
+    }
     Ok(())
 }
 
@@ -431,8 +443,14 @@ fn border(
     };
     if !state.format.kind().is_integer() {
         for channel in &mut stored {
-            if rules.border_precision == BorderPrecision::Cut16 {
-                *channel = cut_to_fp16(*channel);
+            match rules.border_precision {
+                BorderPrecision::Fp32 => {}
+                BorderPrecision::Cut16 => *channel = cut_to_fp16(*channel),
+                BorderPrecision::Unsigned if matches!(state.format.kind(), NumericKind::Float) => {
+                    // A NaN is no number above 0.
+                    *channel = f32::from_bits(*channel).max(0.0).to_bits();
+                }
+                BorderPrecision::Unsigned => {}
             }
             if f32::from_bits(*channel).abs() < SMALLEST_BORDER {
                 *channel = 0;

@@ -320,13 +320,27 @@ impl State {
         let axes = &self.address[..self.view.axes()];
         match rule {
             // Special operands.
-            RuleId::NanCoordinate | RuleId::DenormalCoordinate => false,
+            RuleId::NanCoordinate | RuleId::DenormalCoordinate | RuleId::IntegerConversion => false,
             RuleId::CoordinateStep | RuleId::CoordinateProduct => !self.unnormalized,
             RuleId::SubtexelBits => true,
             RuleId::PointRounding => point && !self.trunc_coord,
             RuleId::WeightRounding => linear && !self.trunc_coord,
             RuleId::TruncCoord => self.trunc_coord,
             RuleId::EdgeClamp => linear && axes.contains(&Address::Edge) && self.reduction != Reduction::Blend,
+            RuleId::AddressStage => {
+                let folds = |axis: usize| match self.address[axis] {
+                    Address::Mirror => true,
+                    Address::Wrap => !self.extent.level_size(self.base_level)[axis].is_power_of_two(),
+                    _ => false,
+                };
+                !self.unnormalized && !seamless && (0..self.view.axes()).any(folds)
+            }
+            RuleId::OffsetStage => self.op.offset,
+            RuleId::SampleGroup => {
+                self.op.kind == OpKind::Sample
+                    && self.reduction == Reduction::Blend
+                    && (unequal || levels && self.mip == MipMode::Linear || seamless && linear)
+            }
             RuleId::HalfBorder => axes.iter().any(|a| matches!(a, Address::HalfBorder | Address::MirrorOnceHalfBorder)),
             RuleId::ZFilterRule => self.view == View::D3,
             RuleId::MipFilterBits => self.last_level > 0,

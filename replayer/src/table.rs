@@ -15,7 +15,7 @@ use crate::{
     materialise::{materialise, whole_quads},
     reference::Sampler,
     refusal::Refusal,
-    rules::Rules,
+    rules::{RuleId, Rules, SampleGroup},
     state::State,
 };
 
@@ -194,6 +194,7 @@ impl<'a> Parts<'a> {
     /// types, of which an instruction has one; integer formats beside others, since the results of a dispatch are read as
     /// one or the other.
     pub fn states(&self, rules: &Rules) -> Result<Vec<State>, Refusal> {
+        self.one_by_one(rules)?;
         let mut states: Vec<State> = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
             let state = materialise(part.head(), rules).map_err(|refusal| self.named(refusal, part))?;
@@ -210,9 +211,19 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// As [`Self::states`], for this part alone, and a sample that is not there.
     pub fn state_of(&self, rules: &Rules, sample: usize) -> Result<State, Refusal> {
+        self.one_by_one(rules)?;
         let there = self.place(sample).and_then(|(number, _)| self.parts.get(number));
         let found = there.ok_or_else(|| no_sample(self.whole, sample))?;
         materialise(found.head(), rules).map_err(|refusal| self.named(refusal, found))
+    }
+
+    /// Parts are sampled apart, which is the same only where each sample takes its own way.
+    fn one_by_one(&self, rules: &Rules) -> Result<(), Refusal> {
+        if self.parts.len() < 2 || rules.sample_group == SampleGroup::One {
+            return Ok(());
+        }
+        let value = format!("sample-group {}", rules.value_name(RuleId::SampleGroup));
+        Err(part("rules", value, "what a group of samples does whose descriptors differ is not modelled"))
     }
 
     fn alike(&self, part: &Part<'_>, state: &State, first: &State) -> Result<(), Refusal> {
@@ -635,5 +646,15 @@ mod tests {
         assert_eq!((parts.place(3), parts.place(4)), (Some((0, 3)), None));
         assert_eq!(parts.samples(0).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert_eq!(parts.in_order(vec![5; 16]), [5; 16]);
+    }
+
+    /// lavapipe's samples take one way in groups, which parts would tear.
+    #[test]
+    fn rules_by_groups_of_samples_are_refused_with_tables() {
+        let both = dispatch([2, 1, 1], false, 2, 1, &[[0, 0], [1, 0]]);
+        let refusal = Parts::new(&both).unwrap().states(&Profile::LAVAPIPE.rules).unwrap_err();
+        assert!(refusal.to_string().contains("sample-group"), "{refusal}");
+        let one = dispatch([2, 1, 1], false, 2, 1, &[[1, 0], [1, 0]]);
+        assert!(Parts::new(&one).unwrap().states(&Profile::LAVAPIPE.rules).is_ok());
     }
 }

@@ -10,7 +10,7 @@ use replayer::{
     generate::{Generator, Tally},
     materialise::materialise,
     path::{Path, evaluate},
-    rules::Profile,
+    rules::{Accumulation, AnisotropyRule, EdgeClamp, NanCoordinate, Profile, RuleId, Rules, SampleGroup},
     table::{Parts, integer_results},
 };
 
@@ -60,11 +60,12 @@ fn compare(generator: &Generator, first: u64, count: u64) -> Tally {
             assert!(
                 same(a, b),
                 "dispatch {index} of seed {:#x}, sample {}, channel {}: reference {a:#010x}, emulated {b:#010x}\n\
-                 profile {}, {state:#?}\noperands {:?} {:x?}",
+                 profile {} {:?}, {state:#?}\noperands {:?} {:x?}",
                 generator.seed,
                 n / 4,
                 n % 4,
                 profile.name,
+                profile.rules,
                 dispatch.coords.columns,
                 &dispatch.coords.words[n / 4 * dispatch.coords.columns.len()..][..dispatch.coords.columns.len()],
             );
@@ -87,11 +88,45 @@ fn reference_and_emulated_agree_on_random_dispatches() {
     }
 }
 
+/// lavapipe's rules without the elliptical filter, the textbook with each of their values alone, and some mixtures.
+fn rules_of_a_cpu() -> Vec<Profile> {
+    let lavapipe = Rules { anisotropy: AnisotropyRule::PowersOfTwo, ..Profile::LAVAPIPE.rules };
+    let profile = |rules| Profile { name: "lavapipe", rules };
+    let mut profiles = vec![profile(lavapipe); 8];
+    for &rule in RuleId::ALL {
+        let (own, textbook) = (lavapipe.value(rule), Profile::EXACT.rules.value(rule));
+        if own != textbook {
+            let (alone, without) = (Profile::EXACT.rules.with(rule, own), lavapipe.with(rule, textbook));
+            profiles.extend([alone, without].into_iter().flatten().map(profile));
+        }
+    }
+    let unfused = Rules { accumulation: Accumulation::Difference, sample_group: SampleGroup::Four, ..lavapipe };
+    let by_position = Rules { edge_clamp: EdgeClamp::Position, nan_coordinate: NanCoordinate::Lowest, ..lavapipe };
+    profiles.extend([unfused, by_position].map(profile));
+    assert!(profiles.iter().all(|p| p.rules.inconsistency().is_none()) && profiles.len() >= 40, "{}", profiles.len());
+    profiles
+}
+
+#[test]
+fn reference_and_emulated_agree_by_the_rules_of_a_cpu() {
+    let count = std::env::var("DIFFERENTIAL_DISPATCHES").ok().and_then(|n| n.parse().ok()).unwrap_or(400);
+    let generator = Generator { profiles: rules_of_a_cpu(), tables: 0, ..Generator::new(0x1a_7a, 100) };
+    compare(&generator, 0, count);
+}
+
 #[test]
 fn the_embedded_executor_and_the_device_agree_on_random_dispatches() {
-    let generator = Generator::new(0xe_be, 100);
+    executors_agree(&Generator::new(0xe_be, 100), 600);
+}
+
+#[test]
+fn the_embedded_executor_and_the_device_agree_by_the_rules_of_a_cpu() {
+    executors_agree(&Generator { profiles: rules_of_a_cpu(), tables: 0, ..Generator::new(0xe_bf, 25) }, 100);
+}
+
+fn executors_agree(generator: &Generator, count: u64) {
     let (mut vulkan, mut embedded) = (executor(), Embedded::new());
-    for index in 0..600 {
+    for index in 0..count {
         let generated = generator.dispatch(index);
         let (dispatch, rules) = (&generated.dispatch, generated.profile.rules);
         let parts = Parts::new(dispatch).unwrap_or_else(|refusal| panic!("dispatch {index}: {refusal}"));

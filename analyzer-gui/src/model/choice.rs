@@ -124,6 +124,6 @@ mod tests {
         assert_eq!(ProfileChoice::Named("exact".to_owned()).resolve(&oracle).unwrap().name, "exact");
         oracle.profile = "voodoo".to_owned();
         let error = ProfileChoice::OfOracle.resolve(&oracle).unwrap_err().to_string();
-        assert!(error.starts_with("no profile \"voodoo\", expected one of gfx1035, h200, exact"), "{error}");
+        assert!(error.starts_with("no profile \"voodoo\", expected one of gfx1035, h200, exact, lavapipe"), "{error}");
     }
 }

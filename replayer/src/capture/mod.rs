@@ -85,11 +85,12 @@ impl Provenance {
     }
 }
 
-/// The profile that fits a device best: AMD's RDNA2 rules for AMD devices, the H200's for NVIDIA ones, the textbook for CPUs
-/// and all others.
+/// The profile that fits a device best: AMD's RDNA2 rules for AMD devices, the H200's for NVIDIA ones, its own for lavapipe,
+/// the textbook for all others.
 #[must_use]
 pub fn usual_profile(info: &DeviceInfo) -> &'static str {
     match (info.kind, info.vendor_id) {
+        _ if info.is_lavapipe() => "lavapipe",
         (DeviceKind::Cpu, _) => "exact",
         (_, 0x10de) => "h200",
         (_, 0x1002) => "gfx1035",

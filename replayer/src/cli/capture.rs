@@ -12,7 +12,10 @@ use super::{
 };
 use crate::{
     capture::{Captured, Plan, Provenance, Sample, Suite, capture_by, capture_to_folder, today},
-    execute::vulkan::{DeviceInfo, DeviceSelection, RawDevice, VulkanExecutor, VulkanOptions},
+    execute::{
+        ExecuteError,
+        vulkan::{DeviceInfo, DeviceSelection, RawDevice, VulkanExecutor, VulkanOptions},
+    },
     native,
     rules::Profile,
 };
@@ -45,7 +48,7 @@ pub(super) struct CaptureArguments {
     /// Samples of a random dispatch, and the most of a sweep
     #[arg(long, value_name = "N", default_value_t = Plan::default().samples, value_parser = samples)]
     samples: usize,
-    /// The rules that the device follows: gfx1035, h200 or exact [default: by the device]
+    /// The rules that the device follows: gfx1035, h200, exact or lavapipe [default: by the device]
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// The folder to write to, a file a suite; with --case the file
@@ -77,13 +80,16 @@ pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Re
         return Err(Failure::usage(format!("--profile {name}: expected one of {}", known.join(", "))));
     }
     let selection = device_selection(arguments.device.as_deref());
+    let no_device = |error: ExecuteError| {
+        Failure::usage(if arguments.device.is_some() { format!("--device: {error}") } else { error.to_string() })
+    };
     if arguments.raw {
-        let device = RawDevice::open(&selection, &VulkanOptions::default()).or_usage()?;
+        let device = RawDevice::open(&selection, &VulkanOptions::default()).map_err(no_device)?;
         device.check_generation().or_usage()?;
         let info = device.info().clone();
         return capture_with(arguments, &suites, &info, &mut |dispatch| native::run_raw(&device, dispatch), context);
     }
-    let mut device = VulkanExecutor::open(&selection, &VulkanOptions::default()).or_usage()?;
+    let mut device = VulkanExecutor::open(&selection, &VulkanOptions::default()).map_err(no_device)?;
     let info = device.device().clone();
     capture_with(arguments, &suites, &info, &mut |dispatch| native::run(&mut device, dispatch), context)
 }

@@ -87,7 +87,7 @@ pub(super) struct CoverageArguments {
     /// Traces (.texeltrace), cases (.toml), folders that are searched, or globs
     #[arg(required = true, value_name = "PATHS")]
     paths: Vec<PathBuf>,
-    /// The rules of this hardware: gfx1035, h200 or exact; without it, those that each trace's oracle follows
+    /// The rules of this hardware: gfx1035, h200, exact or lavapipe; without it, those that each trace's oracle follows
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// Print JSON

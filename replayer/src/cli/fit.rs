@@ -31,7 +31,7 @@ pub(super) struct FitArguments {
     /// Only dispatches whose name matches this glob
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
-    /// The rules that the search starts from: gfx1035, h200 or exact
+    /// The rules that the search starts from: gfx1035, h200, exact or lavapipe
     #[arg(long, value_name = "NAME", default_value = "exact")]
     from: String,
 }
@@ -145,7 +145,7 @@ pub(super) struct RulesArguments {
     /// Only these rules
     #[arg(value_name = "RULE")]
     rules: Vec<String>,
-    /// Only this profile: gfx1035, h200 or exact
+    /// Only this profile: gfx1035, h200, exact or lavapipe
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
 }

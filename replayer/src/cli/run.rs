@@ -146,7 +146,8 @@ pub(super) fn run(arguments: RunArguments, context: &mut Context<'_>) -> Result<
     drop(progress);
     error?;
     if let RunEnd::NoExecutor(reason) = &end {
-        return Err(Failure::usage(format!("--executor: {reason}")));
+        let option = if settings.device.is_some() { "--device" } else { "--executor" };
+        return Err(Failure::usage(format!("{option}: {reason}")));
     }
 
     let mut results = Results::new(settled);

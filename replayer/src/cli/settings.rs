@@ -25,7 +25,7 @@ pub(super) struct ComputeArguments {
     /// What they are held against: oracle (the recorded results), or another path
     #[arg(long, value_name = "oracle|PATH", default_value = "oracle")]
     against: Against,
-    /// The rules of this hardware: gfx1035, h200 or exact; without it, those that each trace's oracle follows
+    /// The rules of this hardware: gfx1035, h200, exact or lavapipe; without it, those that each trace's oracle follows
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// What runs SPIR-V; auto takes a Vulkan device when there is one, else the embedded executor

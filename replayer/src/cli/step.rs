@@ -34,7 +34,7 @@ pub(super) struct StepArguments {
     /// emulated, or as-submitted: the paths that run generated SPIR-V
     #[arg(long, value_name = "PATH", default_value = "emulated")]
     path: Path,
-    /// The rules of this hardware: gfx1035, h200 or exact; without it, those that the oracle follows
+    /// The rules of this hardware: gfx1035, h200, exact or lavapipe; without it, those that the oracle follows
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// Only what belongs to this rule or stage; may be given again

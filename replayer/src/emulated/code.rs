@@ -452,6 +452,71 @@ impl Code {
         U(self.insert(Op::CompositeExtract, ty, vec![Operand::IdRef(words), Operand::LiteralBit32(1)]))
     }
 
+    /// The low word of an FP64 value: the lower 32 bits of the mantissa.
+    pub fn d_low_word(&mut self, value: D) -> U {
+        let pair = self.builder.type_vector(self.types.u32, 2);
+        let words = self.insert(Op::Bitcast, pair, vec![Operand::IdRef(value.0)]);
+        let ty = self.types.u32;
+        U(self.insert(Op::CompositeExtract, ty, vec![Operand::IdRef(words), Operand::LiteralBit32(0)]))
+    }
+
+    /// The FP64 value of a low and a high word.
+    pub fn d_from_words(&mut self, low: U, high: U) -> D {
+        let words = self.vector(&[low, high]);
+        let ty = self.types.f64;
+        D(self.insert(Op::Bitcast, ty, vec![Operand::IdRef(words)]))
+    }
+
+    /// `a b + c`, rounded once to nearest even; no result may be denormal. Needs FP64.
+    ///
+    /// The product is exact in FP64. Rounding the sum twice goes wrong only where the first rounding ends halfway between two
+    /// FP32 values; there its error says on which side the sum lies.
+    pub fn f_fused(&mut self, a: F, b: F, c: F) -> F {
+        let (a, b, c) = (self.f_to_d(a), self.f_to_d(b), self.f_to_d(c));
+        let product = self.d_mul(a, b);
+        let sum = self.d_add(product, c);
+        let of_c = self.d_sub(sum, product);
+        let of_product = self.d_sub(sum, of_c);
+        let lost = self.d_sub(product, of_product);
+        let lost_of_c = self.d_sub(c, of_c);
+        let error = self.d_add(lost, lost_of_c);
+        let zero = self.d(0.0);
+        let (below, above) = (self.d_lt(error, zero), self.d_lt(zero, error));
+        let inexact = self.b_or(below, above);
+        let (low, high) = (self.d_low_word(sum), self.d_high_word(sum));
+        let (mask, half, one, shift) = (self.u(0x1fff_ffff), self.u(0x1000_0000), self.u(1), self.u(31));
+        let rest = self.u_and(low, mask);
+        let halfway = self.u_eq(rest, half);
+        let wrong = self.b_and(halfway, inexact);
+        let sign = self.u_shr(high, shift);
+        let nothing = self.u(0);
+        let error_sign = self.select(below, one, nothing);
+        let larger = self.u_eq(sign, error_sign);
+        let (up, down) = (self.u_add(low, one), self.u_sub(low, one));
+        let moved = self.select(larger, up, down);
+        let low = self.select(wrong, moved, low);
+        let sum = self.d_from_words(low, high);
+        self.d_to_f(sum)
+    }
+
+    /// `a / b`, rounded once to nearest even, for finite values, `b` not 0, and no denormals. Needs FP64.
+    ///
+    /// A quotient of FP32 values is further from halfway between two others than the second correction leaves.
+    pub fn f_quotient(&mut self, a: F, b: F) -> F {
+        let rough = self.f_div(a, b);
+        let one = self.f(1.0);
+        let inverse = self.f_div(one, b);
+        let (a, b, inverse) = (self.f_to_d(a), self.f_to_d(b), self.f_to_d(inverse));
+        let mut quotient = self.f_to_d(rough);
+        for _ in 0..2 {
+            let product = self.d_mul(quotient, b);
+            let rest = self.d_sub(a, product);
+            let correction = self.d_mul(rest, inverse);
+            quotient = self.d_add(quotient, correction);
+        }
+        self.d_to_f(quotient)
+    }
+
     /// Component of a vector.
     pub fn extract<T: Value>(&mut self, vector: Word, index: u32) -> T {
         let ty = T::type_id(self);

@@ -30,7 +30,7 @@ use crate::{
     path::Failure,
     reference::{cube::with_faces, operands::OperandLayout},
     refusal::Refusal,
-    rules::Rules,
+    rules::{AnisotropyRule, RuleId, Rules},
     state::{State, View},
     table::Parts,
 };
@@ -186,6 +186,15 @@ pub fn with_job<T>(
     let expected = state.extent.texels();
     if expected != texels.len() as u64 {
         return Err(crate::reference::texel_count_refusal(&state.extent, texels.len()).into());
+    }
+    if rules.anisotropy == AnisotropyRule::Ellipse && state.anisotropy.is_some() {
+        return Err(Refusal {
+            field: "anisotropy".to_owned(),
+            bits: None,
+            value: rules.value_name(RuleId::AnisotropyRule).to_owned(),
+            reason: "the elliptical filter of lavapipe is computed by the reference only".to_owned(),
+        }
+        .into());
     }
     let coords = &*with_faces(&rules, state, coords);
     OperandLayout::new(state, coords)?;

@@ -9,12 +9,12 @@ use rspirv::{
 use super::{
     ENTRY, ModuleKey, WORKGROUP,
     code::{Code, U, Value},
-    sampling::{Emitter, Inputs, TableTexels, Texels, Variables, condition},
+    sampling::{About, Emitter, GroupVariables, Inputs, Rows, TableTexels, Texels, Variables, condition},
     section::{Stage, listing},
     specialization::{COMMON, ROW_WORDS, RowWord, Slot},
 };
 use crate::{
-    rules::{CoordinateProduct, QuadDerivatives, ResultRounding, RuleId},
+    rules::{Accumulation, CoordinateProduct, OffsetStage, QuadDerivatives, ResultRounding, RuleId},
     state::{State, View},
 };
 
@@ -27,6 +27,8 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     if rules.fixed_point_weights()
         || rules.coordinate_product == CoordinateProduct::Exact
         || rules.result_rounding != ResultRounding::Fp32
+        || rules.accumulation == Accumulation::DifferenceFused
+        || rules.offset_stage == OffsetStage::Coordinate
     {
         code.enable_f64();
     }
@@ -63,6 +65,8 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
 
     let computes_lod = !matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
     let variables = (computes_lod && key.op.kind == OpKind::Sample).then(|| Variables::new(&mut code, rules));
+    let group_variables = (key.op.kind == OpKind::Sample && GroupVariables::needed(rules, key.view))
+        .then(|| GroupVariables::declare(&mut code));
     let samples = load_push(&mut code, push, 0);
     let row = load_push(&mut code, push, 1);
     let group3 = code.raw().type_vector(uint, 3);
@@ -79,16 +83,11 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
     code.if_then(in_grid, |code| {
         let inputs = read_operands(code, key, operands, push, index);
         let (slots, texels) = bound.state(code, key, operands, index);
-        let mut emitter = Emitter {
-            code,
-            rules,
-            view: key.view,
-            class: key.class,
-            slots: &slots,
-            texels,
-            gathers: key.op.kind == OpKind::Gather4,
-            variables,
-        };
+        let gathers = key.op.kind == OpKind::Gather4;
+        let about = About { rules, view: key.view, class: key.class, gathers, variables, group_variables };
+        let read = |code: &mut Code, index: U| read_operands(code, key, operands, push, index);
+        let rows = Rows { samples, index, read: &read };
+        let mut emitter = Emitter::new(code, about, &slots, texels, rows);
         let explicit = matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
         let words = match key.op.kind {
             OpKind::Load => emitter.load(&inputs),

@@ -50,6 +50,10 @@ pub fn label(rule: RuleId, state: Option<&State>) -> &'static str {
         RuleId::TruncCoord => "TRUNC_COORD",
         RuleId::NanCoordinate => "NaN coordinates",
         RuleId::DenormalCoordinate => "denormal coordinates",
+        RuleId::IntegerConversion => "huge coordinates",
+        RuleId::AddressStage => "where periods are folded",
+        RuleId::OffsetStage => "where offsets are added",
+        RuleId::SampleGroup => "samples that take one way",
         RuleId::CoordinateStep => "coordinate grid before the product",
         RuleId::CoordinateProduct => "product of coordinate and size",
         RuleId::EdgeClamp => "clamp to edge",
@@ -91,7 +95,9 @@ pub fn fields(rule: RuleId) -> &'static [DescriptorField] {
         ($($kind:ident($type:ident::$name:ident)),* $(,)?) => { &[$($kind(&$type::$name)),*] };
     }
     match rule {
-        RuleId::NanCoordinate | RuleId::DenormalCoordinate => list![S(SD::FORCE_UNNORMALIZED)],
+        RuleId::NanCoordinate | RuleId::DenormalCoordinate | RuleId::IntegerConversion => {
+            list![S(SD::FORCE_UNNORMALIZED)]
+        }
         RuleId::CoordinateStep | RuleId::CoordinateProduct => {
             list![S(SD::FORCE_UNNORMALIZED), T(ID::WIDTH_LO), T(ID::WIDTH_HI), T(ID::HEIGHT), T(ID::DEPTH)]
         }
@@ -107,7 +113,9 @@ pub fn fields(rule: RuleId) -> &'static [DescriptorField] {
         RuleId::PointRounding | RuleId::TruncCoord => {
             list![S(SD::TRUNC_COORD), S(SD::XY_MAG_FILTER), S(SD::XY_MIN_FILTER), S(SD::Z_FILTER)]
         }
-        RuleId::EdgeClamp | RuleId::HalfBorder => list![S(SD::CLAMP_X), S(SD::CLAMP_Y), S(SD::CLAMP_Z)],
+        RuleId::EdgeClamp | RuleId::HalfBorder | RuleId::AddressStage | RuleId::OffsetStage => {
+            list![S(SD::CLAMP_X), S(SD::CLAMP_Y), S(SD::CLAMP_Z)]
+        }
         RuleId::ZFilterRule => list![S(SD::Z_FILTER), S(SD::XY_MAG_FILTER), S(SD::XY_MIN_FILTER), T(ID::TYPE)],
         RuleId::MipFilterBits => list![S(SD::MIP_FILTER), S(SD::Z_FILTER), T(ID::BASE_LEVEL), T(ID::LAST_LEVEL)],
         RuleId::WeightScheme | RuleId::Accumulation | RuleId::ResultRounding | RuleId::ZeroWeightTaps => {
@@ -146,6 +154,7 @@ pub fn fields(rule: RuleId) -> &'static [DescriptorField] {
             list![S(SD::MAX_ANISO_RATIO), S(SD::ANISO_THRESHOLD), S(SD::XY_MAG_FILTER), S(SD::XY_MIN_FILTER)]
         }
         RuleId::CubeCorner => list![S(SD::DISABLE_CUBE_WRAP), T(ID::TYPE)],
+        RuleId::SampleGroup => list![S(SD::XY_MAG_FILTER), S(SD::XY_MIN_FILTER), S(SD::MIP_FILTER)],
         RuleId::CubeDirection => list![T(ID::TYPE)],
     }
 }

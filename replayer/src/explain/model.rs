@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::{agree::Target, bits::Bits};
 use crate::{
     refusal::Refusal,
-    rules::{RuleChange, RuleId, Rules, TruncCoord},
+    rules::{CubeCorner, EdgeClamp, IntegerConversion, NanCoordinate, RuleChange, RuleId, Rules, TruncCoord},
     state::{Address, Filter, Reduction, SliceFilter, State, View},
     table::{self, PartSamplers, Parts},
 };
@@ -54,6 +54,10 @@ pub(crate) struct Models<'a> {
 struct Special {
     nan: bool,
     denormal: bool,
+    /// Below 0 among the places on a cube's face.
+    negative_place: bool,
+    /// Of 256 and more: beyond 2^22 texels in the largest images.
+    huge: bool,
 }
 
 impl<'a> Models<'a> {
@@ -138,13 +142,27 @@ impl<'a> Models<'a> {
             }
             // The average of several probes is rounded, even if each is a single texel.
             RuleId::ResultRounding if state.anisotropy.is_some() => state.reduction == Reduction::Blend,
+            // A constant that goes through the blend shows weights that are NaN or don't add up to 1.
+            RuleId::BorderSwizzle => {
+                let special = self.special();
+                in_force()
+                    || rules.cube_corner == CubeCorner::Thirds && state.view == View::Cube
+                    || rules.nan_coordinate == NanCoordinate::Kept && special.nan
+                    || rules.integer_conversion == IntegerConversion::Lowest && special.huge
+            }
             RuleId::DenormalCoordinate => self.special().denormal,
-            RuleId::CubeDirection => state.view == View::Cube && self.dispatch.coords.index_of(Column::Rx).is_some(),
+            RuleId::IntegerConversion => self.special().huge,
+            // A place on a face below 0 is one that was made from a direction, also where it was recorded.
+            RuleId::CubeDirection => {
+                state.view == View::Cube
+                    && (self.dispatch.coords.index_of(Column::Rx).is_some() || self.special().negative_place)
+            }
             // Where both taps are one texel, a blend by unequal weights need not give the texel back.
             RuleId::EdgeClamp => {
                 let clamps = |a: &Address| matches!(a, Address::Edge | Address::MirrorOnceEdge);
                 state.address[..state.view.axes()].iter().any(clamps)
                     && (in_force()
+                        || rules.edge_clamp == EdgeClamp::Coordinate
                         || state.mag == Filter::Linear
                         || state.min == Filter::Linear
                         || state.slices == SliceFilter::Own(Filter::Linear))
@@ -237,9 +255,11 @@ impl Special {
         let float: Vec<bool> = columns.iter().map(|c| !c.is_integer()).collect();
         let mut special = Self::default();
         for row in dispatch.coords.words.chunks_exact(columns.len().max(1)) {
-            for (&word, _) in row.iter().zip(&float).filter(|(_, float)| **float) {
+            for ((&word, _), &column) in row.iter().zip(&float).zip(columns).filter(|((_, float), _)| **float) {
                 let magnitude = word & 0x7fff_ffff;
+                special.negative_place |= matches!(column, Column::S | Column::T) && f32::from_bits(word) < 0.0;
                 special.nan |= magnitude > 0x7f80_0000;
+                special.huge |= magnitude >= 0x4380_0000;
                 special.denormal |= (1..0x0080_0000).contains(&magnitude);
             }
         }

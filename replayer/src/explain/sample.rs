@@ -8,11 +8,15 @@ use super::{
 use crate::{
     reference::{
         Sampler,
-        blend::{Weights, axis_bits, level_numerators, numerators},
+        blend::{
+            AxisWeight, Weights, axis_bits, lerp as blend_lerp, level_numerators, numerators, product_weights,
+            sum_of_products,
+        },
         coordinate::SHIFT_BITS,
         footprint::{Footprint, Probe, Tap},
+        operands::Operands,
     },
-    rules::{Rules, WeightScheme, ZeroWeightTaps},
+    rules::{Rules, WeightScheme},
     state::{Filter, Reduction, Select, State, View},
     table,
 };
@@ -323,7 +327,9 @@ fn evaluation(models: &Models<'_>, rules: Rules, sample: usize) -> Result<Evalua
                 LoadedTexel { at, word, channels: state.format.unpack(word) }
             }))
         } else {
-            Way::Filtered(if operands.line.ratio > 0 {
+            Way::Filtered(if sampler.is_elliptical() {
+                vec![elliptical(state, sampler, place, &operands)]
+            } else if operands.line.ratio > 0 {
                 let probes = sampler.paired_footprints(&operands);
                 probes.iter().map(|(probe, at)| probed(&rules, state, at, probe, operands.coordinates)).collect()
             } else {
@@ -339,6 +345,49 @@ fn evaluation(models: &Models<'_>, rules: Rules, sample: usize) -> Result<Evalua
         };
         Evaluation { rules, result: sampler.sample(place), way }
     })
+}
+
+/// An elliptical footprint: the texels of one level with their weights, added up at once.
+fn elliptical(state: &State, sampler: &Sampler<'_>, sample: usize, operands: &Operands) -> Filtered {
+    let (level, texels) = sampler.elliptical_taps(sample, operands);
+    let size = state.extent.level_size(level);
+    let whole: f32 = texels.iter().map(|(_, weight)| weight).sum();
+    let share = |weight: f32| f64::from(weight) / f64::from(whole) * 256.0;
+    let axes = (0..state.view.axes())
+        .map(|axis| {
+            let coordinate = operands.coordinates[axis];
+            let texels = f64::from(f32::from_bits(coordinate)) * f64::from(size[axis]);
+            let index = texels.floor() as i32;
+            AxisPart { coordinate, size: size[axis], texels, index, weight: 0.0, linear: false }
+        })
+        .collect();
+    let taps = texels
+        .iter()
+        .map(|(tap, weight)| {
+            let Tap { texel, word, channels, .. } = *tap;
+            TapPart { place: [0; 3], texel, word, channels, weight: share(*weight) }
+        })
+        .collect();
+    let result = sampler.sample(sample);
+    let mut blends: Vec<ChannelBlend> = Vec::new();
+    for (output, select) in state.select.iter().enumerate() {
+        let Select::Channel(channel) = *select else { continue };
+        let channel = usize::from(channel);
+        if blends.iter().all(|b| b.channel != channel) {
+            let terms = texels.iter().map(|(tap, weight)| (tap.channels[channel], share(*weight))).collect();
+            let step = Step { what: "sum (ellipse)".to_owned(), terms, result: result[output] };
+            blends.push(ChannelBlend { output, channel, steps: vec![step] });
+        }
+    }
+    let levels = vec![LevelPart { level, size, weight: 256.0, axes, taps }];
+    Filtered {
+        part: 1.0,
+        lod: (level - state.base_level) as f32,
+        minify: level > state.base_level,
+        filter: state.min,
+        levels,
+        blends,
+    }
 }
 
 fn filtered(
@@ -468,16 +517,11 @@ fn steps(rules: &Rules, state: &State, footprint: &Footprint, channel: usize, re
         return vec![sum_step(rules, state, footprint, channel, result)];
     }
     let mut steps = Vec::new();
-    let mut lerp = |what: String, linear: bool, w: f32, a: f32, b: f32| -> f32 {
+    let lerp = |steps: &mut Vec<Step>, what: String, linear: bool, w: f32, a: f32, b: f32| -> f32 {
         if !linear {
             return a;
         }
-        let left_out = rules.zero_weight_taps == ZeroWeightTaps::LeftOut;
-        let result = match w {
-            w if left_out && w == 0.0 => a,
-            w if left_out && w == 1.0 => b,
-            w => a * (1.0 - w) + b * w,
-        };
+        let result = blend_lerp(rules, &AxisWeight { linear, weight: w, ..AxisWeight::default() }, a, || b);
         let n = f64::from(w) * 256.0;
         steps.push(Step { what, terms: vec![(a.to_bits(), 256.0 - n), (b.to_bits(), n)], result: result.to_bits() });
         result
@@ -490,6 +534,16 @@ fn steps(rules: &Rules, state: &State, footprint: &Footprint, channel: usize, re
         } else {
             String::new()
         };
+        if footprint.products[m] {
+            let (rows, corner) = (&footprint.taps[m][0], footprint.corners[m]);
+            let values: [[f32; 2]; 2] = [0, 1].map(|y| [0, 1].map(|x| value(&rows[y][x])));
+            let shares = product_weights(weights, corner);
+            let terms = [0, 1, 2, 3].map(|n| (values[n / 2][n % 2].to_bits(), f64::from(shares[n / 2][n % 2]) * 256.0));
+            levels[m] = sum_of_products(rules, &values, weights, corner);
+            let what = format!("{level_name}products");
+            steps.push(Step { what, terms: terms.to_vec(), result: levels[m].to_bits() });
+            continue;
+        }
         let mut slices = [0.0f32; 2];
         for z in 0..if weights[2].linear { 2 } else { 1 } {
             let slice_name = if weights[2].linear { format!("{level_name}slice {z}, ") } else { level_name.clone() };
@@ -497,14 +551,16 @@ fn steps(rules: &Rules, state: &State, footprint: &Footprint, channel: usize, re
             for y in 0..if weights[1].linear { 2 } else { 1 } {
                 let row = &footprint.taps[m][z][y];
                 let what = format!("{slice_name}row {y}");
-                rows[y] = lerp(what, weights[0].linear, weights[0].weight, value(&row[0]), value(&row[1]));
+                rows[y] = lerp(&mut steps, what, weights[0].linear, weights[0].weight, value(&row[0]), value(&row[1]));
             }
-            slices[z] = lerp(format!("{slice_name}rows"), weights[1].linear, weights[1].weight, rows[0], rows[1]);
+            slices[z] =
+                lerp(&mut steps, format!("{slice_name}rows"), weights[1].linear, weights[1].weight, rows[0], rows[1]);
         }
-        levels[m] = lerp(format!("{level_name}slices"), weights[2].linear, weights[2].weight, slices[0], slices[1]);
+        levels[m] =
+            lerp(&mut steps, format!("{level_name}slices"), weights[2].linear, weights[2].weight, slices[0], slices[1]);
     }
     let between = &footprint.weights[0][3];
-    let blended = lerp("levels".to_owned(), between.linear, between.weight, levels[0], levels[1]);
+    let blended = lerp(&mut steps, "levels".to_owned(), between.linear, between.weight, levels[0], levels[1]);
     if blended.to_bits() != result {
         let what = format!("result ({})", rules.value_name(crate::rules::RuleId::ResultRounding));
         steps.push(Step { what, terms: vec![(blended.to_bits(), 256.0)], result });

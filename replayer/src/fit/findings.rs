@@ -13,7 +13,7 @@ use crate::{
     capture::{Plan, Suite},
     materialise::materialise,
     reference::Sampler,
-    rules::{RuleChange, RuleId, Rules},
+    rules::{RuleChange, RuleId, Rules, SubtexelBits},
 };
 
 /// Samples that are named.
@@ -115,7 +115,15 @@ pub fn findings(samples: &Samples, rules: &Rules, mismatches: &[Place]) -> Vec<F
             let mut alternatives: Vec<Alternative> = (0..rule.value_names().len())
                 .filter(|&other| other != value)
                 .map(|other| {
-                    let changed = rules.with(rule, other).filter(|changed| changed.inconsistency().is_none());
+                    let changed = rules.with(rule, other);
+                    // A grid excludes what was found without one; then it is held against the textbook's ways.
+                    let changed = match rule {
+                        RuleId::SubtexelBits if rules.subtexel_bits == SubtexelBits::None => {
+                            changed.map(Rules::for_a_grid)
+                        }
+                        _ => changed,
+                    };
+                    let changed = changed.filter(|changed| changed.inconsistency().is_none());
                     let tried = changed.map(|changed| {
                         let found = samples.mismatches(&changed);
                         let against: Vec<&Place> = found.iter().filter(|place| !differing.contains(place)).collect();

@@ -16,7 +16,7 @@ pub use random::Random;
 pub use tally::Tally;
 
 use crate::{
-    rules::{Accumulation, Profile},
+    rules::Profile,
     state::{State, View},
 };
 
@@ -64,10 +64,12 @@ struct SharedState {
 }
 
 impl Generator {
-    /// All profiles, with 8 x 8 samples a dispatch.
+    /// The profiles of GPUs and the textbook, with 8 x 8 samples a dispatch. (A CPU's sampler takes samples in groups, which
+    /// costs, and filters some states in a way that the emulated path does not have.)
     #[must_use]
     pub fn new(seed: u64, states: u64) -> Self {
-        Self { seed, states: states.max(1), grid: [8, 8], profiles: Profile::ALL.to_vec(), tables: 64 }
+        let profiles = vec![Profile::GFX1035, Profile::H200, Profile::EXACT];
+        Self { seed, states: states.max(1), grid: [8, 8], profiles, tables: 64 }
     }
 
     /// The dispatch of an index.
@@ -161,7 +163,9 @@ impl Generator {
         let op = random.pick(&ops);
         let formats: Vec<TexelFormat> = TexelFormat::all()
             .filter(|f| {
-                profile.rules.accumulation == Accumulation::Fp32 || f.kind().is_integer() || matches!(f.code(), 36 | 43)
+                profile.rules.accumulation.aligned_bits().is_none()
+                    || f.kind().is_integer()
+                    || matches!(f.code(), 36 | 43)
             })
             .collect();
         let format = if random.one_in(2) { random.pick(&formats) } else { random.pick(&FLOATS) };

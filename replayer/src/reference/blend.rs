@@ -1,6 +1,6 @@
 //! From taps and weights to a filtered value.
 
-use crate::rules::{CubeCorner, MinMaxTaps, ResultRounding, Rules, WeightScheme, ZeroWeightTaps};
+use crate::rules::{Accumulation, CubeCorner, MinMaxTaps, ResultRounding, Rules, WeightScheme, ZeroWeightTaps};
 use crate::state::Reduction;
 
 /// Weights along one axis: of the second tap, on the grid and as FP32.
@@ -21,7 +21,8 @@ impl AxisWeight {
     #[inline(always)]
     #[must_use]
     pub fn has_weight(&self, tap: usize) -> bool {
-        if tap == 0 { self.weight < 1.0 } else { self.weight > 0.0 }
+        // A NaN is a weight.
+        if tap == 0 { self.weight < 1.0 || self.weight.is_nan() } else { self.weight != 0.0 }
     }
 }
 
@@ -48,9 +49,10 @@ fn count(axis: &AxisWeight) -> usize {
     if axis.linear { 2 } else { 1 }
 }
 
-/// Blends the taps of one channel.
+/// Blends the taps of one channel. `products` says in which levels texels and weights are multiplied one by one
+/// ([`CubeCorner::Thirds`]).
 #[must_use]
-pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corners) -> f32 {
+pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corners, products: [bool; 2]) -> f32 {
     match rules.accumulation.aligned_bits() {
         Some(bits) => aligned(rules, taps, weights, corners, bits),
         None if rules.weight_scheme == WeightScheme::Totals => {
@@ -65,7 +67,12 @@ pub fn blend(rules: &Rules, taps: &Taps, weights: &[Weights; 2], corners: &Corne
             round_result(rules, f64::from(sum))
         }
         None => {
-            let level = |m: usize| lerp_level(rules, &taps[m], &weights[m]);
+            let level = |m: usize| {
+                if products[m] {
+                    return sum_of_products(rules, &taps[m][0], &weights[m], corners[m]);
+                }
+                lerp_level(rules, &taps[m], &weights[m])
+            };
             round_result(rules, f64::from(lerp(rules, &weights[0][MIP], level(0), || level(1))))
         }
     }
@@ -83,7 +90,34 @@ fn lerp_level(rules: &Rules, taps: &LevelTaps, weights: &Weights) -> f32 {
     lerp(rules, &weights[Z], slice(0), || slice(1))
 }
 
-/// `a (1-w) + b w` in FP32, each operation rounded once; `a` where there is one tap.
+/// The weights that [`sum_of_products`] multiplies with, by row and column.
+#[must_use]
+pub fn product_weights(weights: &Weights, corner: Option<[usize; 2]>) -> [[f32; 2]; 2] {
+    let (x, y) = (weights[X].weight, weights[Y].weight);
+    let (left, upper) = (1.0 - x, 1.0 - y);
+    let mut shares = [[left * upper, x * upper], [left * y, x * y]];
+    if let Some([row, column]) = corner {
+        let third = shares[row][column] * (1.0 / 3.0);
+        shares.iter_mut().flatten().for_each(|share| *share += third);
+        shares[row][column] = 0.0;
+    }
+    shares
+}
+
+/// Four products of texels and weights, added up row by row; a third of the weight beyond a cube's corner goes to each of the
+/// other texels.
+#[must_use]
+pub fn sum_of_products(rules: &Rules, taps: &[[f32; 2]; 2], weights: &Weights, corner: Option<[usize; 2]>) -> f32 {
+    let shares = product_weights(weights, corner);
+    let product = |row: usize, column: usize| {
+        let weightless = !weights[X].has_weight(column) || !weights[Y].has_weight(row) || corner == Some([row, column]);
+        let left_out = weightless && rules.zero_weight_taps == ZeroWeightTaps::LeftOut;
+        shares[row][column] * if left_out { 0.0 } else { taps[row][column] }
+    };
+    [(0, 1), (1, 0), (1, 1)].iter().fold(product(0, 0), |sum, &(row, column)| product(row, column) + sum)
+}
+
+/// `a (1-w) + b w` in FP32, each operation rounded once, or as [`Accumulation`] says; `a` where there is one tap.
 #[inline(always)]
 #[must_use]
 pub fn lerp(rules: &Rules, axis: &AxisWeight, a: f32, b: impl FnOnce() -> f32) -> f32 {
@@ -98,7 +132,11 @@ pub fn lerp(rules: &Rules, axis: &AxisWeight, a: f32, b: impl FnOnce() -> f32) -
             return b();
         }
     }
-    a * (1.0 - axis.weight) + b() * axis.weight
+    match rules.accumulation {
+        Accumulation::Difference => (b() - a) * axis.weight + a,
+        Accumulation::DifferenceFused => axis.weight.mul_add(b() - a, a),
+        _ => a * (1.0 - axis.weight) + b() * axis.weight,
+    }
 }
 
 /// Visits the taps that are read, by `[level][slice][row][column]`.
@@ -498,4 +536,32 @@ pub fn cut_to_fp16(bits: u32) -> u32 {
     let step = power_of_two(exponent(value) - 10);
     let cut = (f64::from(value) / step).trunc() * step;
     (cut as f32).clamp(-LARGEST, LARGEST).to_bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Profile;
+
+    #[test]
+    fn three_ways_to_blend_two_values_end_in_three_results() {
+        let [a, b, weight] = [0x3fbe_f679, 0x3e81_dbba, 0x3f4e_6ce2].map(f32::from_bits);
+        let axis = AxisWeight { linear: true, step: 0, bits: 0, weight };
+        let by = |accumulation| lerp(&Rules { accumulation, ..Profile::EXACT.rules }, &axis, a, || b).to_bits();
+        assert_eq!(by(Accumulation::Fp32), 0x3efc_a1b7);
+        assert_eq!(by(Accumulation::Difference), 0x3efc_a1b8);
+        assert_eq!(by(Accumulation::DifferenceFused), 0x3efc_a1b9);
+    }
+
+    #[test]
+    fn a_corner_s_weight_goes_to_the_other_three_by_thirds() {
+        let axis = |weight| AxisWeight { linear: true, step: 0, bits: 0, weight };
+        let weights = [axis(0.3), axis(0.6), AxisWeight::default(), AxisWeight::default()];
+        let taps = [[9.0, 1.1], [2.3, 3.7]];
+        let sum = sum_of_products(&Profile::LAVAPIPE.rules, &taps, &weights, Some([0, 0]));
+        assert_eq!(sum.to_bits(), 0x401b_4e82);
+        let shares = product_weights(&weights, Some([0, 0]));
+        assert_eq!(shares[0][0], 0.0);
+        assert!((shares.iter().flatten().sum::<f32>() - 1.0).abs() < 1e-6);
+    }
 }

@@ -343,6 +343,7 @@ fn axis_lanes_of<
             offset: 0,
             shift: 0,
             gather: false,
+            power_of_two: false,
         };
         let at = position(&R::RULES, &axis, coordinates[lane]);
         out.weight[lane] = at.weight;

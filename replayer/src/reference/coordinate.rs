@@ -2,7 +2,8 @@
 
 use crate::{
     rules::{
-        CoordinateProduct, EdgeClamp, HalfBorder, NanCoordinate, PointRounding, Rules, TruncCoord, WeightRounding,
+        CoordinateProduct, DenormalCoordinate, EdgeClamp, HalfBorder, NanCoordinate, PointRounding, Rules, TruncCoord,
+        WeightRounding,
     },
     state::{Address, Filter},
 };
@@ -48,12 +49,14 @@ pub struct Axis {
     pub shift: i32,
     /// Whether the footprint is gathered: its position is not clamped.
     pub gather: bool,
+    /// Whether the view's first level has a power of two of texels along the axis.
+    pub power_of_two: bool,
 }
 
 impl Axis {
     /// Whether the position is clamped to the outer texels' centres.
     #[inline(always)]
-    fn clamps_position(&self, rules: &Rules) -> bool {
+    pub(crate) fn clamps_position(&self, rules: &Rules) -> bool {
         rules.edge_clamp == EdgeClamp::Position
             && self.filter == Filter::Linear
             && !self.gather
@@ -130,11 +133,15 @@ pub fn condition(rules: &Rules, bits: u32) -> f32 {
     let magnitude = bits & 0x7fff_ffff;
     if magnitude > 0x7f80_0000 {
         match rules.nan_coordinate {
-            NanCoordinate::Zero => 0.0,
+            // What is kept is seen to where it makes a difference.
+            NanCoordinate::Zero | NanCoordinate::Kept => 0.0,
             NanCoordinate::Lowest => f32::NEG_INFINITY,
         }
     } else if magnitude < 0x0080_0000 {
-        0.0
+        match rules.denormal_coordinate {
+            DenormalCoordinate::Kept if magnitude > 0 => f32::MIN_POSITIVE.copysign(f32::from_bits(bits)),
+            DenormalCoordinate::Kept | DenormalCoordinate::Zero => 0.0,
+        }
     } else {
         f32::from_bits(bits)
     }
@@ -159,7 +166,7 @@ pub const FINEST_STEP: u32 = 22;
 
 /// Floors a normalized coordinate to the grid of [`crate::rules::CoordinateStep`].
 #[inline(always)]
-fn step_down(rules: &Rules, axis: &Axis, c: f32) -> f32 {
+pub(crate) fn step_down(rules: &Rules, axis: &Axis, c: f32) -> f32 {
     match rules.coordinate_step.bits() {
         Some(bits) if !axis.unnormalized => {
             let bits = (bits..FINEST_STEP).find(|&b| axis.size <= largest_size_of_step(b)).unwrap_or(FINEST_STEP);
@@ -173,7 +180,7 @@ fn step_down(rules: &Rules, axis: &Axis, c: f32) -> f32 {
 
 /// Limits of the coordinate, in texels, for the half-border modes.
 #[inline(always)]
-fn half_border_limits(rules: &Rules, axis: &Axis) -> Option<(f32, f32)> {
+pub(crate) fn half_border_limits(rules: &Rules, axis: &Axis) -> Option<(f32, f32)> {
     let size = axis.size as f32;
     match axis.address {
         Address::HalfBorder if rules.half_border == HalfBorder::CoordinateClamp => Some((0.0, size)),
@@ -257,7 +264,17 @@ mod tests {
     use crate::rules::Profile;
 
     fn axis(size: u32, address: Address, filter: Filter) -> Axis {
-        Axis { size, address, filter, unnormalized: false, trunc_coord: false, offset: 0, shift: 0, gather: false }
+        Axis {
+            size,
+            address,
+            filter,
+            unnormalized: false,
+            trunc_coord: false,
+            offset: 0,
+            shift: 0,
+            gather: false,
+            power_of_two: false,
+        }
     }
 
     fn at(rules: &Rules, axis: &Axis, c: f32) -> (i32, u32) {

@@ -102,7 +102,7 @@ pub fn face_coordinates(rules: &Rules, direction: [u32; 3]) -> [u32; 3] {
     let direction = direction.map(flushed);
     let extent = |value: f32| if value.is_nan() { -1.0 } else { value.abs() };
     let direction = match rules.cube_direction {
-        CubeDirection::Quotient => direction,
+        CubeDirection::Quotient | CubeDirection::HalfQuotient => direction,
         CubeDirection::Reciprocal => {
             let major = direction.iter().fold(f32::NAN, |most, value| most.max(value.abs()));
             let reciprocal = flushed((1.0 / major).to_bits());
@@ -121,13 +121,21 @@ pub fn face_coordinates(rules: &Rules, direction: [u32; 3]) -> [u32; 3] {
     let [s, t, _] = FACES[face];
     let along = |(minor, sign): (usize, i32)| {
         let minor = f64::from(direction[minor]) * f64::from(sign);
+        let major = direction[axis].abs();
         let quotient = match rules.cube_direction {
-            CubeDirection::Quotient => f64::from((minor / f64::from(direction[axis].abs())) as f32),
+            CubeDirection::Quotient => f64::from((minor / f64::from(major)) as f32),
             CubeDirection::Reciprocal => minor,
+            CubeDirection::HalfQuotient => {
+                let half = if major > 0.0 { 0.5 / major } else { 0.0 };
+                let place = minor as f32 * half + 0.5;
+                // The instruction's 1..2 has not all of the bits: a place is handed on as its negative, see `on_face`. A NaN
+                // is at the face's edge.
+                return (if place.is_nan() { 0.0 } else { -place }).to_bits();
+            }
         };
         let place = if quotient.is_nan() { 1.5 } else { quotient * 0.5 + 1.5 };
         match rules.cube_direction {
-            CubeDirection::Quotient => (place as f32).to_bits(),
+            CubeDirection::Quotient | CubeDirection::HalfQuotient => (place as f32).to_bits(),
             // Between two FP32 values nothing differs that a step of the coordinate grid could tell, when cut.
             CubeDirection::Reciprocal => round_down(place).to_bits(),
         }
@@ -219,6 +227,14 @@ mod tests {
             assert_eq!(across_edges(face, -1, size, size as u32), None);
             assert_eq!(across_edges(face, 2, 3, size as u32), Some((face, 2, 3)));
         }
+    }
+
+    #[test]
+    fn a_half_quotient_is_rounded_on_the_way() {
+        let rules = Rules { cube_direction: CubeDirection::HalfQuotient, ..crate::rules::Profile::EXACT.rules };
+        let direction = [0x3f66_6666, 0x3e99_999a, 0x3e4c_cccd];
+        // Handed on as negatives.
+        assert_eq!(face_coordinates(&rules, direction), [0xbec7_1c72, 0xbeaa_aaaa, 0]);
     }
 
     fn on_face(rules: &Rules, direction: [f32; 3]) -> [f32; 3] {

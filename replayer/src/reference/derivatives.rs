@@ -48,6 +48,17 @@ pub fn half_log2(square: f32) -> f32 {
     (exponent as f32 + log2_of_mantissa(f)) * 0.5
 }
 
+/// Half of a square's logarithm, which is taken as linear between powers of two: the exponent less 1 plus the mantissa, in
+/// FP32. What is not finite counts as 0, and 0 has the exponent -127.
+#[inline(always)]
+#[must_use]
+pub fn half_linear_log2(square: f32) -> f32 {
+    let bits = if square.is_finite() { square.to_bits() } else { 0 };
+    let exponent = (bits >> 23) as i32 - 128;
+    let mantissa = f32::from_bits(bits & 0x007f_ffff | 0x3f80_0000);
+    (exponent as f32 + mantissa) * 0.5
+}
+
 /// `log2(1 + f)` for a fraction in 0..1, in FP32 with a fixed order of operations.
 #[inline(always)]
 #[must_use]
@@ -71,7 +82,9 @@ pub fn computed(rules: &Rules, state: &State, derivatives: &[[u32; 3]; 2]) -> Co
     });
     let texels = along.map(|along| [0, 1, 2].map(|axis| along[axis] * size[axis] as f32));
     let sides = texels.map(|texels: [f32; 3]| match rules.lod_derivatives {
-        LodDerivatives::Length | LodDerivatives::Octagon => texels.iter().fold(0.0f32, |sum, t| sum + t * t),
+        LodDerivatives::Length | LodDerivatives::Octagon | LodDerivatives::LinearLogarithm => {
+            texels.iter().fold(0.0f32, |sum, t| sum + t * t)
+        }
         LodDerivatives::Largest => texels.iter().fold(0.0f32, |most, t| most.max(t * t)),
     });
     let x_is_longer = sides[0] >= sides[1];
@@ -89,6 +102,7 @@ pub fn computed(rules: &Rules, state: &State, derivatives: &[[u32; 3]; 2]) -> Co
     let log2_long = match rules.lod_derivatives {
         LodDerivatives::Octagon => octagon::lod(&along, &size),
         LodDerivatives::Length | LodDerivatives::Largest => half_log2(long),
+        LodDerivatives::LinearLogarithm => half_linear_log2(long),
     };
     let major = along[usize::from(!x_is_longer)];
     Computed { lod: log2_long - log2_probes as f32, log2_probes, major, line: Line::default() }
@@ -142,5 +156,12 @@ mod tests {
         assert_eq!([1.5, 1.6, 2.5, 2.6].map(|l: f32| log2_probes(a, l * l, 1.0)), [0, 1, 1, 2]);
         assert_eq!([0, 1, 2, 3].map(|i| probe_place(i, 2)), [-0.375, -0.125, 0.125, 0.375]);
         assert_eq!(probe_place(0, 0), 0.0);
+    }
+
+    #[test]
+    fn a_linear_logarithm_is_exact_at_powers_of_two_only() {
+        assert_eq!([1.0, 4.0, 64.0, 0.25].map(half_linear_log2), [0.0, 1.0, 3.0, -1.0]);
+        assert_eq!([6.0, 1.5].map(half_linear_log2), [1.25, 0.25]);
+        assert_eq!([0.0, f32::INFINITY, f32::NAN].map(half_linear_log2), [-63.5; 3]);
     }
 }

@@ -2,15 +2,15 @@
 
 use crate::{
     reference::{
-        address::address,
         blend::{AxisWeight, Corners, Weights},
         coordinate::{Axis, Position, Rounding, condition, position},
         cube::across_edges,
         image::Image,
         lod::{Levels, levels},
         operands::Operands,
+        place::{INTEGER_END, place},
     },
-    rules::{CubeCorner, LayerRounding, Rules, TruncCoord, ZFilterRule},
+    rules::{CubeCorner, CubeDirection, IntegerConversion, LayerRounding, Rules, TruncCoord, ZFilterRule},
     state::{Address, Filter, SliceFilter, State, View},
 };
 
@@ -49,9 +49,17 @@ pub struct Footprint {
     pub taps: [[[[Tap; 2]; 2]; 2]; 2],
     /// Row and column of the place beyond a cube's corner in each level read, where there is one.
     pub corners: Corners,
+    /// Whether texels and weights are multiplied one by one in each level, by [`CubeCorner::Thirds`].
+    pub products: [bool; 2],
     /// Weights along x, y, z and between levels. Those along an axis are the same in both levels only when the position is,
     /// so they are given by level.
     pub weights: [Weights; 2],
+}
+
+/// The levels of a sample.
+#[must_use]
+pub fn levels_of(rules: &Rules, state: &State, operands: &Operands) -> Levels {
+    levels(rules, state, &operands.lod_operand())
 }
 
 /// One probe of an anisotropic filter, in one level.
@@ -83,21 +91,26 @@ pub fn footprint_of(
     gather: bool,
     probe: Option<&Probe>,
 ) -> Footprint {
-    let levels = levels(rules, state, &operands.lod_operand());
-    let filter = if gather {
+    let levels = levels_of(rules, state, operands);
+    let own_filter = if gather {
         Filter::Linear
     } else if levels.minify {
         state.min
     } else {
         state.mag
     };
-    let slice_filter = match state.slices {
-        SliceFilter::Own(own) if rules.z_filter == ZFilterRule::Own => own,
-        _ => filter,
+    let filter = if operands.group.linear { Filter::Linear } else { own_filter };
+    // One of the group is linear, this one is not: the nearest texel gets all of the weight.
+    let snaps = filter != own_filter;
+    let own_slices = match state.slices {
+        SliceFilter::Own(own) if rules.z_filter == ZFilterRule::Own => Some(own),
+        _ => None,
     };
+    let slice_filter_is_own = own_slices.is_some();
+    let slice_filter = own_slices.unwrap_or(filter);
     let layer = layer(rules, state, operands.layer);
     let seamless = state.view == View::Cube && state.cube_wrap;
-    let two_levels = levels.weight > 0.0;
+    let two_levels = levels.weight > 0.0 || operands.group.levels;
     let mut result = Footprint {
         levels,
         resource_levels: [state.base_level + levels.level, state.base_level + levels.next],
@@ -108,6 +121,7 @@ pub fn footprint_of(
         layer,
         taps: Default::default(),
         corners: [None; 2],
+        products: operands.group.products,
         weights: [[AxisWeight::default(); 4]; 2],
     };
     let shift = probe.map_or([0; 3], |probe| probe.shift);
@@ -130,22 +144,27 @@ pub fn footprint_of(
                 offset: operands.offset[axis],
                 shift: shift[axis],
                 gather,
+                power_of_two: image.extent.level_size(state.base_level)[axis].is_power_of_two(),
             };
             let coordinate = operands.coordinates[axis];
             let coordinate = if state.view == View::Cube { on_face(rules, coordinate) } else { coordinate };
-            let at = position(rules, &about, coordinate);
+            let found = (!seamless).then(|| place(rules, &about, coordinate));
+            let mut at = found.map_or_else(|| position(rules, &about, coordinate), |found| found.position);
+            if snaps && !(axis == 2 && slice_filter_is_own) {
+                at.weight = if at.weight <= 0.5 { 0.0 } else { 1.0 };
+            }
             result.positions[m][axis] = at;
             let bits = rules.subtexel_bits.bits().unwrap_or(0);
             result.weights[m][axis] =
                 AxisWeight { linear: filter == Filter::Linear, step: at.step, bits, weight: at.weight };
             for tap in 0..2 {
-                let index = at.index + tap as i32;
-                indices[axis][tap] = if seamless {
-                    let last = about.size as i32 - 1;
-                    let first = if filter == Filter::Point { 0 } else { -1 };
-                    Index::Free(at.index.clamp(first, last) + tap as i32)
-                } else {
-                    address(about.address, filter, index, about.size).map_or(Index::Border, Index::Inside)
+                indices[axis][tap] = match found {
+                    None => {
+                        let last = about.size as i32 - 1;
+                        let first = if filter == Filter::Point { 0 } else { -1 };
+                        Index::Free(at.index.clamp(first, last) + tap as i32)
+                    }
+                    Some(found) => found.taps[tap].map_or(Index::Border, Index::Inside),
                 };
             }
         }
@@ -184,7 +203,12 @@ enum Index {
 
 /// The normalized coordinate on a face: the cube instructions give 1..2, to which it is limited.
 fn on_face(rules: &Rules, coordinate: u32) -> u32 {
-    (condition(rules, coordinate).clamp(1.0, 2.0) - 1.0).to_bits()
+    let c = condition(rules, coordinate);
+    if rules.cube_direction == CubeDirection::HalfQuotient && c < 0.0 {
+        // Made from a direction.
+        return (-c).min(2.0).to_bits();
+    }
+    (c.clamp(1.0, 2.0) - 1.0).to_bits()
 }
 
 fn texel_tap(state: &State, image: &Image<'_>, level: u32, [x, y, z]: [u32; 3]) -> Tap {
@@ -212,6 +236,7 @@ fn cube_tap(rules: &Rules, state: &State, image: &Image<'_>, level: u32, layer: 
             let channels = if state.format.kind().is_integer() { own.channels } else { std::array::from_fn(average) };
             Tap { corner: true, channels, ..own }
         }
+        (None, _, Some(across_s), _) if rules.cube_corner == CubeCorner::Thirds => Tap { corner: true, ..across_s },
         (None, own, ..) => Tap { corner: true, ..own.unwrap_or_default() },
     }
 }
@@ -221,7 +246,11 @@ fn cube_tap(rules: &Rules, state: &State, image: &Image<'_>, level: u32, layer: 
 #[must_use]
 pub fn whole_layer(rules: &Rules, trunc_coord: bool, operand: u32) -> u32 {
     // Limited first, so that rounding and the conversion are defined for every operand.
-    let layer = condition(rules, operand).clamp(-1.0, 16384.0);
+    let mut layer = condition(rules, operand);
+    if rules.integer_conversion == IntegerConversion::Lowest && layer >= INTEGER_END {
+        layer = -1.0;
+    }
+    let layer = layer.clamp(-1.0, 16384.0);
     let layer = if trunc_coord && rules.trunc_coord == TruncCoord::Everywhere {
         layer.trunc()
     } else {

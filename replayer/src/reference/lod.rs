@@ -4,9 +4,11 @@ use crate::{
     reference::{
         coordinate::{Rounding, condition},
         pairs::{LevelProbes, Line, OCTAVE},
+        place::INTEGER_END,
     },
     rules::{
-        ExplicitLodBias, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod, MipPointClamp, Rules,
+        ExplicitLodBias, IntegerConversion, LodRounding, LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod,
+        MipPointClamp, NanCoordinate, Rules,
     },
     state::{MipMode, State},
 };
@@ -79,8 +81,18 @@ fn quantize(rules: &Rules, lod: f32) -> f32 {
 
 #[inline(always)]
 fn operand(rules: &Rules, bits: u32) -> f32 {
-    condition(rules, bits).clamp(-LOD_LIMIT, LOD_LIMIT)
+    let value = condition(rules, bits);
+    match rules.integer_conversion {
+        IntegerConversion::Limited => value.clamp(-LOD_LIMIT, LOD_LIMIT),
+        IntegerConversion::Lowest => value.clamp(-FAR_LOD, FAR_LOD),
+    }
 }
+
+/// Operands of a LOD are limited to ±2^60 where no other limit is: far beyond every integer, and sums stay finite.
+pub const FAR_LOD: f32 = 1_152_921_504_606_846_976.0;
+
+/// From here on an upper limit limits nothing by [`IntegerConversion::Lowest`]: no image has so many levels.
+pub const FREE_MAX_LOD: u32 = 14 << LOD_BITS;
 
 /// Chooses the levels of a sample.
 #[inline(always)]
@@ -95,23 +107,39 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
         lod += state.lod_bias as f32 * STEP;
     }
     lod += operand(rules, source.bias);
-    let free = lod;
+    let mut free = lod;
     // The upper limit is applied last, so that it wins where the limits cross.
     let mut low = state.min_lod.max(state.image_min_lod) as f32 * STEP;
     if let Some(clamp) = source.clamp {
         low = low.max(operand(rules, clamp));
     }
     let high = state.max_lod as f32 * STEP;
+    let lowest = rules.integer_conversion == IntegerConversion::Lowest;
+    let no_high = state.max_lod >= FREE_MAX_LOD;
+    let high = if lowest && no_high { FAR_LOD } else { high };
+    // A NaN that is kept takes the limit that it meets first.
+    let kept = rules.nan_coordinate == NanCoordinate::Kept && source.bits & 0x7fff_ffff > 0x7f80_0000;
+    if kept {
+        lod = if no_high { low } else { high };
+    }
+    let is_nan = kept && no_high && low == 0.0;
+    // Without a limit below, two levels to blend below level 0 are both level 0.
+    let mut below = low == 0.0 && (lod < 0.0 || is_nan);
     let limit = |lod: f32| lod.max(low).min(high);
     lod = limit(lod);
-    let unrounded = lod;
+    let mut unrounded = lod;
     if rules.lod_rounding_stage == LodRoundingStage::Final {
         lod = quantize(rules, lod);
     }
-    let minify = match rules.minify_from {
-        MinifyFrom::AboveZero => lod > 0.0,
-        MinifyFrom::AtZero => lod >= 0.0,
-    };
+    let minify = is_nan
+        || match rules.minify_from {
+            MinifyFrom::AboveZero => lod > 0.0,
+            MinifyFrom::AtZero => lod >= 0.0,
+        };
+    if lowest && lod >= INTEGER_END {
+        (lod, unrounded, free, below) = (-1.0, -1.0, -1.0, true);
+    }
+    let unchanged = !source.explicit && state.lod_bias == 0 && source.bias == 0 && no_high && low == 0.0;
     let last = state.last_level as f32;
     let in_view = lod.clamp(0.0, last);
     let (level, weight) = match state.mip {
@@ -122,13 +150,13 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
                     MipNearestLod::Rounded => in_view,
                     MipNearestLod::Unrounded => unrounded.clamp(0.0, last),
                 };
-                nearest(rules, lod)
+                nearest(rules, lod, unchanged)
             } else {
                 let lod = match (rules.mip_nearest_lod, rules.lod_rounding_stage) {
                     (MipNearestLod::Rounded, LodRoundingStage::Final) => quantize(rules, free),
                     _ => free,
                 };
-                limit(nearest(rules, lod)).floor().clamp(0.0, last)
+                limit(nearest(rules, lod, unchanged)).floor().clamp(0.0, last)
             };
             (chosen, 0.0)
         }
@@ -138,18 +166,52 @@ pub fn levels(rules: &Rules, state: &State, source: &LodOperand) -> Levels {
         }
     };
     let level = level as u32;
-    let next = (level + 1).min(state.last_level);
+    let next = if below { level } else { (level + 1).min(state.last_level) };
     let step = if rules.lod_rounding == LodRounding::None { 0 } else { (weight * 256.0) as u32 };
     Levels { minify, level, next, step, weight, lod }
 }
 
 #[inline(always)]
-fn nearest(rules: &Rules, lod: f32) -> f32 {
+fn nearest(rules: &Rules, lod: f32, unchanged: bool) -> f32 {
     match rules.mip_nearest {
         MipNearest::HalfUp => Rounding::HalfUp.f32(lod),
+        MipNearest::NearestEven if unchanged => Rounding::HalfUp.f32(lod),
+        MipNearest::NearestEven => lod.round_ties_even(),
         MipNearest::HalfDown => {
             let down = lod.floor();
             if lod - down > 0.5 { down + 1.0 } else { down }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        capture::{Plan, Suite},
+        materialise::materialise,
+        rules::Profile,
+    };
+
+    fn level(rules: &Rules, state: &State, lod: f32, explicit: bool) -> (u32, bool) {
+        let found = levels(rules, state, &LodOperand { bits: lod.to_bits(), bias: 0, clamp: None, explicit });
+        (found.level, found.minify)
+    }
+
+    #[test]
+    fn nearest_levels_at_halves_and_beyond_every_integer() {
+        let dispatch = &Suite::Lods.dispatches(&Plan { seed: 1, samples: 1 }).unwrap()[0];
+        let state = materialise(dispatch, &Profile::EXACT.rules).unwrap();
+        assert_eq!((state.mip, state.max_lod, state.lod_bias), (MipMode::Point, 0xfff, 0));
+        let even = Rules { mip_nearest: MipNearest::NearestEven, ..Profile::EXACT.rules };
+        assert_eq!([0.5, 1.5, 2.5, 2.75].map(|lod| level(&even, &state, lod, true).0), [0, 2, 2, 3]);
+        // Computed and left as it is, a half goes up.
+        assert_eq!([0.5, 2.5].map(|lod| level(&even, &state, lod, false).0), [1, 3]);
+        let lowest = Rules { integer_conversion: IntegerConversion::Lowest, ..even };
+        assert_eq!(level(&lowest, &state, f32::INFINITY, true), (0, true));
+        assert_eq!(level(&lowest, &State { max_lod: 0x200, ..state.clone() }, f32::INFINITY, true), (2, true));
+        let kept = Rules { nan_coordinate: NanCoordinate::Kept, ..lowest };
+        assert_eq!(level(&kept, &state, f32::NAN, true), (0, true));
+        assert_eq!(level(&kept, &State { max_lod: 0x200, ..state }, f32::NAN, true), (2, true));
     }
 }

@@ -10,12 +10,14 @@ pub mod block;
 pub mod coordinate;
 pub mod cube;
 pub mod derivatives;
+pub mod ellipse;
 pub mod footprint;
 pub mod image;
 pub mod lod;
 pub mod octagon;
 pub mod operands;
 pub mod pairs;
+pub mod place;
 
 use std::borrow::Cow;
 
@@ -31,14 +33,14 @@ use crate::{
         coordinate::condition,
         cube::with_faces,
         derivatives::computed,
-        footprint::{Footprint, Probe, Tap, footprint, footprint_of},
+        footprint::{Footprint, Probe, Tap, footprint, footprint_of, levels_of},
         image::Image,
         lod::{Levels, levels},
-        operands::{OperandLayout, Operands},
+        operands::{Group, OperandLayout, Operands},
     },
     refusal::Refusal,
     rules::{BorderSwizzle, CubeCorner, QuadDerivatives, Rules},
-    state::{Extent, Filter, Reduction, Select, State, View},
+    state::{Extent, Filter, MipMode, Reduction, Select, State, View},
 };
 
 /// A dispatch ready to be sampled.
@@ -110,6 +112,55 @@ impl<'a> Sampler<'a> {
     /// When `index` is not below [`Self::samples`].
     #[must_use]
     pub fn operands(&self, index: usize) -> Operands {
+        let mut operands = self.own_operands(index);
+        operands.group = self.group(index);
+        operands
+    }
+
+    /// What the samples of a sample's group ask for.
+    fn group(&self, index: usize) -> Group {
+        let size = self.rules.sample_group.size();
+        let state = self.state;
+        let unequal = state.mag != state.min;
+        let levels = state.mip == MipMode::Linear;
+        let corners = self.rules.cube_corner == CubeCorner::Thirds && state.view == View::Cube && state.cube_wrap;
+        let mut group = Group::default();
+        if state.op.kind != OpKind::Sample || size == 1 && !corners || !(unequal || levels || corners) {
+            return group;
+        }
+        let first = index - index % size;
+        let members: Vec<Operands> =
+            (first..self.samples().min(first + size)).map(|member| self.own_operands(member)).collect();
+        // Beyond the last sample operands are 0.
+        let explicit_lod = members[0].explicit_lod;
+        let lod = if explicit_lod { 0.0 } else { computed(&self.rules, state, &[[0; 3]; 2]).lod };
+        let beyond = Operands { explicit_lod, lod: lod.to_bits(), ..Operands::default() };
+        let missing = (members.len() < size).then_some(&beyond);
+        let own: Vec<Levels> =
+            members.iter().chain(missing).map(|operands| levels_of(&self.rules, state, operands)).collect();
+        if size > 1 {
+            let linear = |levels: &Levels| (if levels.minify { state.min } else { state.mag }) == Filter::Linear;
+            group.linear = unequal && own.iter().any(linear);
+            group.levels = levels
+                && if group.linear {
+                    own.iter().any(|levels| levels.minify)
+                } else {
+                    own.iter().any(|levels| levels.weight > 0.0)
+                };
+        }
+        if corners {
+            for operands in &members {
+                let footprint = self.footprint(&Operands { group, ..*operands });
+                for (products, corner) in group.products.iter_mut().zip(footprint.corners) {
+                    *products |= corner.is_some();
+                }
+            }
+        }
+        group
+    }
+
+    /// The operands of a sample, without what others of its group ask for.
+    fn own_operands(&self, index: usize) -> Operands {
         let row = self.row(index);
         let mut operands = self.layout.read(row);
         let derivatives = match self.state.op.lod {
@@ -157,6 +208,7 @@ impl<'a> Sampler<'a> {
         let operands = self.operands(index);
         match self.state.op.kind {
             OpKind::Load => self.select(self.load(&operands)),
+            OpKind::Sample if self.is_elliptical() => self.select(self.ellipse(index, &operands)),
             OpKind::Sample if operands.log2_probes > 0 => self.select(self.probes(&operands)),
             OpKind::Sample if operands.line.ratio > 0 => self.select(self.pairs(&operands)),
             OpKind::Sample => self.select(self.combine(&self.footprint(&operands))),
@@ -173,6 +225,7 @@ impl<'a> Sampler<'a> {
         let operands = self.operands(index);
         let apart = self.state.op.kind == OpKind::Sample
             && operands.log2_probes == 0
+            && !self.is_elliptical()
             && operands.line.ratio <= 0
             && !self.state.format.kind().is_integer()
             && !self.selects_taps();
@@ -303,7 +356,7 @@ impl<'a> Sampler<'a> {
         let mut taps = Taps::default();
         for_each_tap(&footprint.weights, |m, z, y, x| taps[m][z][y][x] = value(&footprint.taps[m][z][y][x]));
         let result = match self.state.reduction {
-            Reduction::Blend => blend(&self.rules, &taps, &footprint.weights, &footprint.corners),
+            Reduction::Blend => blend(&self.rules, &taps, &footprint.weights, &footprint.corners, footprint.products),
             reduction => reduce(&self.rules, reduction, &taps, &footprint.weights, &footprint.corners),
         };
         result.to_bits()
@@ -323,7 +376,15 @@ impl<'a> Sampler<'a> {
         let select = self.state.select[usize::from(self.state.gather_channel)];
         [[1, 0], [1, 1], [0, 1], [0, 0]].map(|[y, x]| {
             let mut tap = rows[y][x];
-            if tap.corner && self.rules.cube_corner == CubeCorner::Shares && !self.state.format.kind().is_integer() {
+            let mixes = tap.corner && !self.state.format.kind().is_integer();
+            if mixes && self.rules.cube_corner == CubeCorner::Thirds {
+                let around = [rows[y][1 - x], rows[1 - y][0], rows[1 - y][1]];
+                tap.channels = std::array::from_fn(|n| {
+                    let [own, a, b] = around.map(|tap| f32::from_bits(tap.channels[n]));
+                    ((1.0 / 3.0) * (own + (a + b))).to_bits()
+                });
+            }
+            if mixes && self.rules.cube_corner == CubeCorner::Shares {
                 let around = [rows[1 - y][1 - x], rows[1 - y][x], rows[y][1 - x]];
                 tap.channels = std::array::from_fn(|n| {
                     corner_value(&self.rules, around.map(|tap| f32::from_bits(tap.channels[n]))).to_bits()
@@ -347,6 +408,7 @@ impl<'a> Sampler<'a> {
     #[must_use]
     pub fn load_address(&self, operands: &Operands) -> Option<[u32; 4]> {
         let state = self.state;
+        let load_index = |bits: u32| load_index(condition(&self.rules, bits));
         let level = load_index(operands.lod).filter(|&l| l <= state.last_level)? + state.base_level;
         let size = self.image.extent.level_size(level);
         let mut at = [0; 3];
@@ -360,9 +422,8 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// A load's operand, recorded as FP32: cut to an integer, NaN is 0; `None` below zero.
-fn load_index(bits: u32) -> Option<u32> {
-    let value = f32::from_bits(bits);
+/// A load's operand, recorded as FP32: cut to an integer; `None` below zero.
+fn load_index(value: f32) -> Option<u32> {
     if value <= -1.0 { None } else { Some(value as u32) }
 }
 

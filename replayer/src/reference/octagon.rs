@@ -44,7 +44,7 @@ fn scaled(value: f32, (factor, rounding, shift): (f32, f32, f32)) -> f32 {
     if value == 0.0 { 0.0 } else { short(product) }
 }
 
-/// Factor, rounding and power of two of [`scaled`], for shares of a length: 11/32 and 1/4.
+/// Factor, rounding and power of two of `scaled`, for shares of a length: 11/32 and 1/4.
 pub const LENGTH_SHARES: [(f32, f32, f32); 2] = [(11.0, 4.0, 1.0 / 16_384.0), (8.0, 0.0, 1.0 / 16_384.0)];
 
 /// The same for shares of 11/16 of a length: 11/16, 121/512 and 11/64.

@@ -32,6 +32,19 @@ pub struct Operands {
     pub major: [f32; 3],
     /// The line of the probes by [`crate::reference::pairs`]; without a ratio where there is none.
     pub line: Line,
+    /// What the samples that take one way with this one ask for.
+    pub group: Group,
+}
+
+/// What some of the samples of a group ask for, so that all of them do it: see [`crate::rules::SampleGroup`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Filter linearly, where filters differ by LOD.
+    pub linear: bool,
+    /// Blend two levels.
+    pub levels: bool,
+    /// Add up products of texels and weights, in the first and the second level, because of a cube's corner.
+    pub products: [bool; 2],
 }
 
 impl Operands {
@@ -125,6 +138,7 @@ impl OperandLayout {
             offset: self.offset.map_or([0; 3], |i| unpack_offset(row[i])),
             log2_probes: 0,
             major: [0.0; 3],
+            group: Group::default(),
             line: Line::default(),
         }
     }

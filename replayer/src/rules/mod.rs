@@ -65,12 +65,33 @@ impl Rules {
         if unquantized && self.coordinate_product == CoordinateProduct::Exact {
             return Some("coordinate-product exact needs subtexel-bits");
         }
+        if !unquantized {
+            if self.nan_coordinate == NanCoordinate::Kept || self.integer_conversion == IntegerConversion::Lowest {
+                return Some("nan-coordinate kept and integer-conversion lowest need subtexel-bits none");
+            }
+            if self.edge_clamp == EdgeClamp::Coordinate
+                || self.address_stage == AddressStage::Coordinate
+                || self.offset_stage == OffsetStage::Coordinate
+            {
+                return Some("edge-clamp, address-stage and offset-stage coordinate need subtexel-bits none");
+            }
+            if self.accumulation.is_difference() {
+                return Some("accumulation fp32-difference needs subtexel-bits none");
+            }
+            if self.sample_group != SampleGroup::One || self.anisotropy == AnisotropyRule::Ellipse {
+                return Some("sample-group and anisotropy ellipse need subtexel-bits none");
+            }
+        }
+        // Totals need a grid, which differences do without: the two exclude each other.
         if self.fixed_point_weights() {
             if unquantized {
                 return Some("weight-scheme totals and accumulation aligned need subtexel-bits");
             }
             if self.lod_rounding == LodRounding::None {
                 return Some("weight-scheme totals and accumulation aligned need lod-rounding");
+            }
+            if self.cube_corner == CubeCorner::Thirds {
+                return Some("cube-corner thirds needs FP32 weights");
             }
         } else if self.cube_corner == CubeCorner::Shares {
             return Some("cube-corner shares needs weight-scheme totals or accumulation aligned");
@@ -80,10 +101,31 @@ impl Rules {
         None
     }
 
+    /// The same rules, with the textbook's value for each that a fixed-point grid excludes.
+    #[must_use]
+    pub fn for_a_grid(self) -> Self {
+        let textbook = Profile::EXACT.rules;
+        Self {
+            nan_coordinate: if self.nan_coordinate == NanCoordinate::Kept {
+                textbook.nan_coordinate
+            } else {
+                self.nan_coordinate
+            },
+            integer_conversion: textbook.integer_conversion,
+            edge_clamp: if self.edge_clamp == EdgeClamp::Coordinate { textbook.edge_clamp } else { self.edge_clamp },
+            address_stage: textbook.address_stage,
+            offset_stage: textbook.offset_stage,
+            accumulation: if self.accumulation.is_difference() { textbook.accumulation } else { self.accumulation },
+            sample_group: textbook.sample_group,
+            anisotropy: if self.anisotropy == AnisotropyRule::Ellipse { textbook.anisotropy } else { self.anisotropy },
+            ..self
+        }
+    }
+
     /// Whether weights are used as integers, which fixed-point accumulation and the totals scheme do.
     #[must_use]
     pub fn fixed_point_weights(&self) -> bool {
-        self.weight_scheme == WeightScheme::Totals || self.accumulation != Accumulation::Fp32
+        self.weight_scheme == WeightScheme::Totals || self.accumulation.aligned_bits().is_some()
     }
 }
 
@@ -115,12 +157,30 @@ impl CoordinateStep {
     }
 }
 
+impl SampleGroup {
+    /// Number of samples.
+    #[must_use]
+    pub fn size(self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+}
+
 impl Accumulation {
+    /// Whether a blend adds a part of the taps' difference.
+    #[must_use]
+    pub fn is_difference(self) -> bool {
+        matches!(self, Self::Difference | Self::DifferenceFused)
+    }
+
     /// Fraction bits kept below the largest exponent; `None` for FP32.
     #[must_use]
     pub fn aligned_bits(self) -> Option<u32> {
         match self {
-            Self::Fp32 => None,
+            Self::Fp32 | Self::Difference | Self::DifferenceFused => None,
             Self::Aligned12 => Some(12),
             Self::Aligned13 => Some(13),
             Self::Aligned14 => Some(14),

@@ -1,17 +1,18 @@
 //! The profiles: which value each hardware has for each rule, and why.
 
 use super::{
-    Accumulation, AnisotropyRule, BorderMissingChannel, BorderPrecision, BorderSwizzle, CoordinateProduct,
-    CoordinateStep, CubeCorner, CubeDirection, DenormalCoordinate, EdgeClamp, Evidence, EvidenceKind, ExplicitLodBias,
-    HalfBorder, LayerRounding, LodDerivatives, LodRounding, LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits,
-    MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, PerfFields, PointRounding, QuadDerivatives,
-    ResultRounding, RuleId, Rules, SubtexelBits, TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
+    Accumulation, AddressStage, AnisotropyRule, BorderMissingChannel, BorderPrecision, BorderSwizzle,
+    CoordinateProduct, CoordinateStep, CubeCorner, CubeDirection, DenormalCoordinate, EdgeClamp, Evidence,
+    EvidenceKind, ExplicitLodBias, HalfBorder, IntegerConversion, LayerRounding, LodDerivatives, LodRounding,
+    LodRoundingStage, MinMaxTaps, MinifyFrom, MipFilterBits, MipNearest, MipNearestLod, MipPointClamp, NanCoordinate,
+    OffsetStage, PerfFields, PointRounding, QuadDerivatives, ResultRounding, RuleId, Rules, SampleGroup, SubtexelBits,
+    TruncCoord, WeightRounding, WeightScheme, ZFilterRule, ZeroWeightTaps,
 };
 
 /// One hardware's set of rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// `gfx1035`, `h200` or `exact`; a profile made by changing rules keeps the name it was made from.
+    /// `gfx1035`, `h200`, `exact` or `lavapipe`; a profile made by changing rules keeps the name it was made from.
     pub name: &'static str,
     /// The choice for every rule.
     pub rules: Rules,
@@ -24,6 +25,7 @@ impl Profile {
         rules: Rules {
             nan_coordinate: NanCoordinate::Zero,
             denormal_coordinate: DenormalCoordinate::Zero,
+            integer_conversion: IntegerConversion::Limited,
             coordinate_step: CoordinateStep::None,
             coordinate_product: CoordinateProduct::Fp32,
             subtexel_bits: SubtexelBits::Eight,
@@ -31,6 +33,8 @@ impl Profile {
             weight_rounding: WeightRounding::NearestEven,
             trunc_coord: TruncCoord::Everywhere,
             edge_clamp: EdgeClamp::Index,
+            address_stage: AddressStage::Texel,
+            offset_stage: OffsetStage::Texel,
             half_border: HalfBorder::CoordinateClamp,
             z_filter: ZFilterRule::Own,
             mip_filter_bits: MipFilterBits::Bits27To26,
@@ -56,6 +60,7 @@ impl Profile {
             anisotropy: AnisotropyRule::PowersOfTwo,
             cube_corner: CubeCorner::Average,
             cube_direction: CubeDirection::Quotient,
+            sample_group: SampleGroup::One,
         },
     };
 
@@ -65,6 +70,7 @@ impl Profile {
         rules: Rules {
             nan_coordinate: NanCoordinate::Zero,
             denormal_coordinate: DenormalCoordinate::Zero,
+            integer_conversion: IntegerConversion::Limited,
             coordinate_step: CoordinateStep::Bits21,
             coordinate_product: CoordinateProduct::Exact,
             subtexel_bits: SubtexelBits::Eight,
@@ -72,6 +78,8 @@ impl Profile {
             weight_rounding: WeightRounding::HalfUp,
             trunc_coord: TruncCoord::Ignored,
             edge_clamp: EdgeClamp::Position,
+            address_stage: AddressStage::Texel,
+            offset_stage: OffsetStage::Texel,
             half_border: HalfBorder::CoordinateClamp,
             z_filter: ZFilterRule::Own,
             mip_filter_bits: MipFilterBits::Bits27To26,
@@ -97,6 +105,7 @@ impl Profile {
             anisotropy: AnisotropyRule::Pairs,
             cube_corner: CubeCorner::Shares,
             cube_direction: CubeDirection::Reciprocal,
+            sample_group: SampleGroup::One,
         },
     };
 
@@ -106,6 +115,7 @@ impl Profile {
         rules: Rules {
             nan_coordinate: NanCoordinate::Zero,
             denormal_coordinate: DenormalCoordinate::Zero,
+            integer_conversion: IntegerConversion::Limited,
             coordinate_step: CoordinateStep::None,
             coordinate_product: CoordinateProduct::Fp32,
             subtexel_bits: SubtexelBits::None,
@@ -113,6 +123,8 @@ impl Profile {
             weight_rounding: WeightRounding::NearestEven,
             trunc_coord: TruncCoord::Ignored,
             edge_clamp: EdgeClamp::Index,
+            address_stage: AddressStage::Texel,
+            offset_stage: OffsetStage::Texel,
             half_border: HalfBorder::CoordinateClamp,
             z_filter: ZFilterRule::Own,
             mip_filter_bits: MipFilterBits::Bits27To26,
@@ -138,6 +150,32 @@ impl Profile {
             anisotropy: AnisotropyRule::PowersOfTwo,
             cube_corner: CubeCorner::Average,
             cube_direction: CubeDirection::Quotient,
+            sample_group: SampleGroup::One,
+        },
+    };
+
+    /// Mesa's llvmpipe, which lavapipe samples with: the textbook in the order of operations that its generated code has, on a
+    /// CPU with AVX and FMA.
+    pub const LAVAPIPE: Self = Self {
+        name: "lavapipe",
+        rules: Rules {
+            nan_coordinate: NanCoordinate::Kept,
+            denormal_coordinate: DenormalCoordinate::Kept,
+            integer_conversion: IntegerConversion::Lowest,
+            edge_clamp: EdgeClamp::Coordinate,
+            address_stage: AddressStage::Coordinate,
+            offset_stage: OffsetStage::Coordinate,
+            accumulation: Accumulation::DifferenceFused,
+            zero_weight_taps: ZeroWeightTaps::Included,
+            mip_nearest: MipNearest::NearestEven,
+            border_missing_channel: BorderMissingChannel::One,
+            border_precision: BorderPrecision::Unsigned,
+            lod_derivatives: LodDerivatives::LinearLogarithm,
+            anisotropy: AnisotropyRule::Ellipse,
+            cube_corner: CubeCorner::Thirds,
+            cube_direction: CubeDirection::HalfQuotient,
+            sample_group: SampleGroup::Eight,
+            ..Self::EXACT.rules
         },
     };
 
@@ -161,7 +199,7 @@ impl Profile {
     };
 
     /// Every profile.
-    pub const ALL: [Self; 3] = [Self::GFX1035, Self::H200, Self::EXACT];
+    pub const ALL: [Self; 4] = [Self::GFX1035, Self::H200, Self::EXACT, Self::LAVAPIPE];
 
     /// The profile of that name.
     #[must_use]
@@ -175,6 +213,7 @@ impl Profile {
         match self.name {
             "gfx1035" => gfx1035(rule),
             "h200" => h200(rule),
+            "lavapipe" => lavapipe(rule),
             "as-submitted" => {
                 Evidence { kind: EvidenceKind::Definition, source: "the submitted change's description of itself" }
             }
@@ -206,6 +245,10 @@ fn gfx1035(rule: RuleId) -> Evidence {
     match rule {
         RuleId::NanCoordinate => inferred("not measured; as the H200 does"),
         RuleId::DenormalCoordinate => inferred("not measured; as the H200 does"),
+        RuleId::IntegerConversion => inferred("not measured; as the H200 does"),
+        RuleId::AddressStage => measured("gfx1035 review: wrap and mirror match by index at 1/64-texel steps"),
+        RuleId::OffsetStage => inferred("not measured; as the H200 does"),
+        RuleId::SampleGroup => inferred("a texture unit filters each sample of a quad on its own; not measured"),
         RuleId::CoordinateStep => measured(
             "gfx1035 review: every address mode matches without one at 1/64-texel steps; finer steps are not measured",
         ),
@@ -280,7 +323,10 @@ fn h200(rule: RuleId) -> Evidence {
         RuleId::MipNearestLod | RuleId::WeightScheme | RuleId::Accumulation | RuleId::ResultRounding => measured(
             "H200, driver 580.159.04: 0 of 16,384 samples differ in every configuration with near and wide exponents",
         ),
-        RuleId::NanCoordinate | RuleId::DenormalCoordinate => {
+        RuleId::AddressStage | RuleId::OffsetStage | RuleId::SampleGroup => measured(
+            "H200, driver 580.159.04: 0 samples differ with fixed-point coordinates, which are folded and moved by index",
+        ),
+        RuleId::NanCoordinate | RuleId::DenormalCoordinate | RuleId::IntegerConversion => {
             measured("H200, driver 580.159.04: special coordinates in every address mode")
         }
         RuleId::CoordinateStep | RuleId::CoordinateProduct => {
@@ -317,6 +363,56 @@ fn h200(rule: RuleId) -> Evidence {
              reciprocal, which is not always the nearest",
         ),
         RuleId::LayerRounding => measured("H200, driver 580.159.04: half up fails on 883 samples"),
+    }
+}
+
+fn lavapipe(rule: RuleId) -> Evidence {
+    match rule {
+        RuleId::NanCoordinate | RuleId::DenormalCoordinate | RuleId::IntegerConversion => measured(
+            "Mesa 22.3.6, LLVM 15, AVX2: 0 samples of special coordinates, LODs and layers differ in any address mode",
+        ),
+        RuleId::EdgeClamp | RuleId::AddressStage | RuleId::OffsetStage => measured(
+            "Mesa 22.3.6, LLVM 15, AVX2: 0 samples differ in any address mode, on sizes that are powers of two and others",
+        ),
+        RuleId::Accumulation => measured(
+            "Mesa 22.3.6, LLVM 15, AVX2 and FMA: 0 samples differ with texels of all exponents; without FMA a CPU has fp32-difference",
+        ),
+        RuleId::ZeroWeightTaps => measured("Mesa 22.3.6: 0 samples of images with infinities and NaN differ"),
+        RuleId::MipNearest | RuleId::MinifyFrom | RuleId::LodRounding | RuleId::LodRoundingStage => {
+            measured("Mesa 22.3.6: 0 samples of LOD sweeps with ties, biases and limits differ")
+        }
+        RuleId::LodDerivatives => measured("Mesa 22.3.6: 0 samples with given derivatives differ"),
+        RuleId::BorderMissingChannel | RuleId::BorderPrecision => {
+            measured("Mesa 22.3.6: 0 samples with built-in and custom border colours differ")
+        }
+        RuleId::CubeCorner | RuleId::CubeDirection => {
+            measured("Mesa 22.3.6: 0 samples of faces, directions, seams and corners differ")
+        }
+        RuleId::SampleGroup => measured(
+            "Mesa 22.3.6, vectors of 256 bits: 0 samples differ with filters by LOD, non-finite texels and corners, partly filled \
+             groups included; vectors of 128 bits would be groups of four",
+        ),
+        RuleId::AnisotropyRule => measured(
+            "Mesa 22.3.6: 0 of 24,576 samples differ in a capture, each footprint's texels and weights included",
+        ),
+        RuleId::LayerRounding => measured("Mesa 22.3.6: 0 samples of array layers beside halves differ"),
+        RuleId::MinMaxTaps => inferred("lavapipe has no reduction for the formats that are captured"),
+        RuleId::HalfBorder => inferred("Vulkan has no half border"),
+        RuleId::ZFilterRule | RuleId::MipFilterBits | RuleId::TruncCoord | RuleId::PerfFields => {
+            inferred("a field of S# that Vulkan does not have; taken as its meaning on GFX10.3, or as without effect")
+        }
+        RuleId::BorderSwizzle => measured("Mesa 22.3.6: 0 samples with a border under a view swizzle differ"),
+        RuleId::QuadDerivatives => inferred("captures give derivatives; not measured"),
+        RuleId::ExplicitLodBias | RuleId::MipNearestLod | RuleId::MipPointClamp => {
+            measured("Mesa 22.3.6: 0 samples with biases and limits differ")
+        }
+        RuleId::CoordinateStep
+        | RuleId::CoordinateProduct
+        | RuleId::SubtexelBits
+        | RuleId::PointRounding
+        | RuleId::WeightRounding
+        | RuleId::WeightScheme
+        | RuleId::ResultRounding => measured("Mesa 22.3.6: 0 samples differ in FP32 without any grid"),
     }
 }
 

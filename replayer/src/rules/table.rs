@@ -84,11 +84,27 @@ rules! {
         Zero = "zero",
         /// The lowest coordinate.
         Lowest = "lowest",
+        /// What FP32 arithmetic makes of it. Limits drop it: the last texel for the edge modes (the first one for
+        /// CLAMP_LAST_TEXEL and point), the first for MIRROR. Elsewhere its texel is border, or the first one where the image
+        /// repeats, and a linear weight is NaN. A LOD is limited from above, then from below; without a limit it names level
+        /// 0, minified.
+        Kept = "kept",
     }
     /// What a denormal coordinate counts as.
     denormal_coordinate: DenormalCoordinate = "denormal-coordinate" {
         /// Zero, whatever its sign.
         Zero = "zero",
+        /// A number of its sign, which is all that can be seen of it; it is computed with as the smallest normal number.
+        Kept = "kept",
+    }
+    /// How a number that no 32-bit integer holds becomes one: a texel coordinate, a level of detail, a layer.
+    integer_conversion: IntegerConversion = "integer-conversion" {
+        /// It is limited before: to 2^22 texels, 64 levels, 16384 layers.
+        Limited = "limited",
+        /// To -2^31, as x86 converts, infinities and NaN included, unless a limit of the coordinate's own comes first. A
+        /// linear weight beside an infinity is NaN. A LOD has its upper limit only below 14. Coordinates of periods that are
+        /// no power of two are limited as before, unless the coordinate itself is folded.
+        Lowest = "lowest",
     }
     /// The grid to which a normalized coordinate is floored before it is multiplied by the size. For sizes of which it does
     /// not resolve 1/256 of a texel the next finer one that does, up to 2^-22.
@@ -158,6 +174,28 @@ rules! {
         /// The position is clamped to the first and last texel's centre after the offset is added, so that the weight outside
         /// is 0; MIRROR_ONCE_LAST_TEXEL does so after mirroring. A gather's position is not clamped.
         Position = "position",
+        /// The coordinate (for MIRROR_ONCE_LAST_TEXEL its magnitude) with the offset is limited to the size; half a texel
+        /// less it is limited to 0, and the second tap's index to the last texel. A gather's coordinate is limited to 0 and the
+        /// size by CLAMP_LAST_TEXEL, and half a texel less and more is cut to the taps' indices; by MIRROR_ONCE_LAST_TEXEL its
+        /// indices are clamped.
+        Coordinate = "coordinate",
+    }
+    /// Where the periodic modes (WRAP and MIRROR) are applied.
+    address_stage: AddressStage = "address-stage" {
+        /// To each tap's index.
+        Texel = "texel",
+        /// To the normalized coordinate: the fraction for WRAP, the distance to the nearest even number for MIRROR, whose taps
+        /// are then clamped by index. WRAP on axes of powers of two (in the view's first
+        /// level) stays with the index.
+        Coordinate = "coordinate",
+    }
+    /// Where a texel offset is added.
+    offset_stage: OffsetStage = "offset-stage" {
+        /// To each tap's index.
+        Texel = "texel",
+        /// To the coordinate in FP32: in texels, or divided by the size where the coordinate is folded. Point sampling adds it
+        /// to the index unless the coordinate is folded or clamped to an edge.
+        Coordinate = "coordinate",
     }
     /// How the half-border modes limit the coordinate.
     half_border: HalfBorder = "half-border" {
@@ -191,6 +229,10 @@ rules! {
     accumulation: Accumulation = "accumulation" {
         /// In FP32, a (1-w) + b w along x, then y, z, levels; each operation rounded to nearest even.
         Fp32 = "fp32",
+        /// In FP32, a + (b-a) w in the same order; each operation rounded to nearest even.
+        Difference = "fp32-difference",
+        /// As before, the product and the sum rounded once together.
+        DifferenceFused = "fp32-difference-fused",
         /// In fixed point: taps of a slice are cut to 12 fraction bits below the largest one's exponent.
         Aligned12 = "aligned-12",
         /// As before with 13 fraction bits.
@@ -265,6 +307,8 @@ rules! {
         HalfUp = "half-up",
         /// The larger image: ceil(lod + 0.5) - 1.
         HalfDown = "half-down",
+        /// The one with the even number; the smaller image for a LOD from derivatives that has neither bias nor limits.
+        NearestEven = "nearest-even",
     }
     /// The level of detail that a point mip filter rounds.
     mip_nearest_lod: MipNearestLod = "mip-nearest-lod" {
@@ -300,6 +344,8 @@ rules! {
         Fp32 = "fp32",
         /// Cut to FP16: 11 significant bits, steps of 2^-24 below 2^-14, at most 65504.
         Cut16 = "cut-fp16",
+        /// FP32, at least 0 where the format's channels are floats, which have no sign.
+        Unsigned = "fp32-unsigned",
     }
     /// How an array layer operand becomes a layer (TRUNC_COORD aside), before it is clamped to the view.
     layer_rounding: LayerRounding = "layer-rounding" {
@@ -332,6 +378,9 @@ rules! {
         /// difference; a length is the largest component, 11/32 of the next and 1/4 of the smallest. Mantissas have 10 bits,
         /// and the logarithm, looked up by 8 of them, is in steps of 1/256.
         Octagon = "octagon",
+        /// The length of the derivative vector; half of its square's logarithm, which is linear between powers of two. An
+        /// infinite or NaN square counts as 0.
+        LinearLogarithm = "linear-logarithm",
     }
     /// Which differences in a 2x2 quad are the derivatives of a sample without given ones.
     quad_derivatives: QuadDerivatives = "quad-derivatives" {
@@ -348,6 +397,9 @@ rules! {
         /// its area over its length. Weights are integers; the outermost pair has what is left. ANISO_THRESHOLD has no
         /// effect, and views of one or three axes are filtered as without anisotropy.
         Pairs = "pairs",
+        /// By an ellipse whose texels have weights that fall with the distance, in one level. Its axes are the differences of
+        /// the coordinates in four neighbouring samples, whatever derivatives are given.
+        Ellipse = "ellipse",
     }
     /// The value beyond a cube's corner, where no texel is.
     cube_corner: CubeCorner = "cube-corner" {
@@ -358,6 +410,9 @@ rules! {
         /// Nothing; its integer weight goes to the three texels around the corner: a third, rounded to the nearest, to each
         /// of the two on other faces, and the rest to the face's own.
         Shares = "shares",
+        /// Nothing; a third of its weight, in FP32, goes to each of the three texels around the corner, and the four products
+        /// of texels and weights are added up, in every sample of the group. A gather returns the average.
+        Thirds = "thirds",
     }
     /// How a direction becomes a place on a cube's face.
     cube_direction: CubeDirection = "cube-direction" {
@@ -366,5 +421,17 @@ rules! {
         /// The product with the FP32 reciprocal of the major coordinate, rounded to FP32; halved and centred without
         /// rounding.
         Reciprocal = "reciprocal",
+        /// The product with the FP32 quotient of a half by the major coordinate, rounded to FP32, then a half is added, rounded.
+        HalfQuotient = "half-quotient",
+    }
+    /// How many neighbouring samples take one way: where one of them blends levels, filters linearly or touches a cube's
+    /// corner, all of them do, with weights of 0 or 1 where their own way has none.
+    sample_group: SampleGroup = "sample-group" {
+        /// Each sample takes its own.
+        One = "one",
+        /// Four.
+        Four = "four",
+        /// Eight.
+        Eight = "eight",
     }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use replayer::{
     explain::{self, Cause, Limits, explain, render_sample, sample::Way},
     generate::Generator,
-    path::{Path, evaluate},
-    rules::Profile,
+    path::{Failure, Path, evaluate},
+    rules::{NanCoordinate, Profile},
 };
 
 use super::{Run, read};
@@ -40,7 +40,15 @@ fn the_last_step_of_every_blend_is_the_result() {
         let generator = Generator { profiles: vec![profile.clone()], ..Generator::new(7, 150) };
         for index in 0..150 {
             let mut dispatch = generator.dispatch(index).dispatch;
-            let words = evaluate(&dispatch, Path::Reference, &profile, None, false).unwrap();
+            let words = match evaluate(&dispatch, Path::Reference, &profile, None, false) {
+                Ok(words) => words,
+                // The elliptical filter is not known for every view.
+                Err(Failure::Refused(refusal)) if profile.name == "lavapipe" => {
+                    assert!(refusal.to_string().contains("elliptical"), "{refusal}");
+                    continue;
+                }
+                Err(failure) => panic!("{failure}"),
+            };
             dispatch.expected = Some(capture_format::Expected { words: words.into(), measured: None });
             let run = Run::reference(&dispatch, &profile, &profile);
             let subject = run.subject();
@@ -58,6 +66,11 @@ fn the_last_step_of_every_blend_is_the_result() {
                 for probe in probes {
                     let taps = probe.levels.iter().flat_map(|level| &level.taps);
                     let whole: f64 = taps.map(|tap| tap.weight).sum();
+                    // By a CPU's rules a huge coordinate has no weight.
+                    let weighted = profile.rules.nan_coordinate != NanCoordinate::Kept || !whole.is_nan();
+                    if !weighted {
+                        continue;
+                    }
                     // Weights without a fixed step are FP32, whose products are not exact.
                     let step = if profile.rules.fixed_point_weights() { 0.0 } else { 1e-3 };
                     assert!((whole - 256.0).abs() <= step, "{} sample {sample}: {whole}/256", dispatch.name);

@@ -92,7 +92,9 @@ fn is_integer(dispatch: &Dispatch) -> bool {
 fn rules_that_are_left_out_do_not_matter() {
     let mut wrong = std::collections::BTreeSet::new();
     for profile in Profile::ALL.into_iter().chain([Profile::AS_SUBMITTED]) {
-        for index in 0..300 {
+        // A CPU's sampler takes eight samples for one.
+        let count = if profile.name == "lavapipe" { 100 } else { 300 };
+        for index in 0..count {
             let dispatch = Generator::new(0xc0de, 300).dispatch(index).dispatch;
             let run = |rules: Rules| {
                 let profile = Profile { name: profile.name, rules };

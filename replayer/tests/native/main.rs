@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
 
 mod capture;
+mod lavapipe;
 mod path;
 
 use replayer::execute::vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions};

@@ -12,7 +12,7 @@ use crate::{
         section::Stage,
     },
     reference::blend::{corner_bits, corner_shares},
-    rules::{RuleId, ZeroWeightTaps},
+    rules::{Accumulation, RuleId, SampleGroup, ZeroWeightTaps},
 };
 
 impl Emitter<'_> {
@@ -100,13 +100,28 @@ impl Emitter<'_> {
                         }
                     })
                     .collect();
-                let value = match level.axes.get(2) {
+                let mut value = match level.axes.get(2) {
                     Some(z) => self.lerp(z, &slices),
                     None => slices[0],
                 };
+                if let Some(products) = level.products {
+                    let products_sum = self.sum_of_products(level, values);
+                    value = self.code.select(products, products_sum, value);
+                }
                 sum.fp32 = match previous {
-                    // Only reached where the level's weight is above 0; it is below 1.
-                    Some(first) => self.weighted(between, first.fp32, value),
+                    // Only reached where the level's weight is above 0, or another sample's of the group; it is below 1.
+                    Some(first) => {
+                        let blended = self.weighted(between, first.fp32, value);
+                        if self.rules.zero_weight_taps == ZeroWeightTaps::LeftOut
+                            && self.rules.sample_group != SampleGroup::One
+                        {
+                            let zero = self.code.f(0.0);
+                            let weightless = self.code.f_eq(between, zero);
+                            self.code.select(weightless, first.fp32, blended)
+                        } else {
+                            blended
+                        }
+                    }
                     None => value,
                 };
             }
@@ -114,14 +129,65 @@ impl Emitter<'_> {
         sum
     }
 
+    /// See [`crate::reference::blend::blend`] for [`CubeCorner::Thirds`].
+    fn sum_of_products(&mut self, level: &LevelTaps, values: &[Vec<Vec<F>>]) -> F {
+        let _section = self.code.section(RuleId::CubeCorner);
+        let left_out = self.rules.zero_weight_taps == ZeroWeightTaps::LeftOut;
+        let code = &mut *self.code;
+        let (zero, one, third) = (code.f(0.0), code.f(1.0), code.f(1.0 / 3.0));
+        let (x, y) = (level.axes[0].weight, level.axes[1].weight);
+        let (left, upper) = (code.f_sub(one, x), code.f_sub(one, y));
+        let shares = [[(left, upper), (x, upper)], [(left, y), (x, y)]].map(|row| row.map(|(a, b)| code.f_mul(a, b)));
+        let corners: Vec<Vec<Option<B>>> = level.taps[0]
+            .iter()
+            .map(|row| row.iter().map(|tap| tap.corner.map(|(corner, _)| corner)).collect())
+            .collect();
+        let mut of_corner = zero;
+        for (row, column) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            if let Some(corner) = corners[row][column] {
+                of_corner = code.select(corner, shares[row][column], of_corner);
+            }
+        }
+        let part = code.f_mul(of_corner, third);
+        let mut sum = None;
+        for (row, column) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let mut share = code.f_add(shares[row][column], part);
+            let mut value = values[0][row][column];
+            if let Some(corner) = corners[row][column] {
+                share = code.select(corner, zero, share);
+                if left_out {
+                    value = code.select(corner, zero, value);
+                }
+            }
+            let product = code.f_mul(share, value);
+            sum = Some(match sum {
+                Some(sum) => code.f_add(product, sum),
+                None => product,
+            });
+        }
+        sum.unwrap_or(zero)
+    }
+
     /// `a (1-w) + b w`, or `a` for point. A tap without weight has become 0, so the formula leaves it out.
     fn lerp(&mut self, axis: &AxisTaps, taps: &[F]) -> F {
-        let blended = self.weighted(axis.weight, taps[0], taps[1]);
+        let mut blended = self.weighted(axis.weight, taps[0], taps[1]);
+        if let Some(nan) = axis.nan {
+            let not_a_number = self.code.f(f32::NAN);
+            blended = self.code.select(nan, not_a_number, blended);
+        }
         self.code.select(axis.linear, blended, taps[0])
     }
 
     pub(super) fn weighted(&mut self, weight: F, a: F, b: F) -> F {
         let code = &mut *self.code;
+        if self.rules.accumulation.is_difference() {
+            let difference = code.f_sub(b, a);
+            if self.rules.accumulation == Accumulation::DifferenceFused {
+                return code.f_fused(weight, difference, a);
+            }
+            let part = code.f_mul(difference, weight);
+            return code.f_add(part, a);
+        }
         let one = code.f(1.0);
         let rest = code.f_sub(one, weight);
         let (a, b) = (code.f_mul(a, rest), code.f_mul(b, weight));

@@ -87,7 +87,7 @@ impl Emitter<'_> {
 ///
 /// The quotient by FP32 reciprocal is off by at most one, also with the 2.5 ULP that Vulkan allows a division, as long as
 /// the period is at least 2; the corrections make up for that, and the last limit serves a period of 1.
-fn remainder(code: &mut Code, index: I, period: I, period_f: F) -> I {
+pub(super) fn remainder(code: &mut Code, index: I, period: I, period_f: F) -> I {
     let one = code.f(1.0);
     let reciprocal = code.f_div(one, period_f);
     let index_f = code.i_to_f(index);

@@ -16,8 +16,9 @@ use crate::{
     reference::{
         coordinate::Rounding,
         cube::{NEIGHBOURS, Neighbour},
+        place::INTEGER_END,
     },
-    rules::{CubeCorner, LayerRounding, RuleId, TruncCoord},
+    rules::{CubeCorner, IntegerConversion, LayerRounding, RuleId, TruncCoord},
     state::View,
 };
 
@@ -66,7 +67,14 @@ impl Emitter<'_> {
     /// See [`crate::reference::footprint::layer`].
     pub(super) fn layer(&mut self, operand: U) -> I {
         let _section = self.code.section(RuleId::LayerRounding);
-        let value = self.limited(operand, -1.0, 16384.0);
+        let mut value = self.limited(operand, -1.0, 16384.0);
+        if self.rules.integer_conversion == IntegerConversion::Lowest {
+            let _section = self.code.section(RuleId::IntegerConversion);
+            let whole = self.condition(operand);
+            let (end, minus) = (self.code.f(INTEGER_END), self.code.f(-1.0));
+            let beyond = self.code.f_ge(whole, end);
+            value = self.code.select(beyond, minus, value);
+        }
         let rounded = self.round_f(
             match self.rules.layer_rounding {
                 LayerRounding::NearestEven => Rounding::NearestEven,
@@ -113,6 +121,7 @@ impl Emitter<'_> {
         layer: Option<I>,
         linear: B,
         slice_linear: B,
+        m: usize,
     ) -> LevelTaps {
         let _section = self.code.section(Stage::Address);
         let level = &self.level(level);
@@ -121,11 +130,15 @@ impl Emitter<'_> {
             .map(|axis| {
                 let linear = if axis == 2 { slice_linear } else { linear };
                 let shift = inputs.shift.and_then(|shift| shift.get(axis).copied());
-                self.axis(axis, inputs.coordinates[axis], [offsets[axis], shift], level.size[axis], linear)
+                let at = [offsets[axis], shift];
+                let taps = self.axis(axis, inputs.coordinates[axis], at, level.size[axis], linear);
+                self.snapped(axis, taps)
             })
             .collect();
+        let products = self.group.as_ref().and_then(|group| group.products.map(|products| products[m]));
         if let (View::Cube, Some(layer)) = (self.view, layer) {
-            return self.cube_taps(level, axes, layer, linear);
+            let taps = self.cube_taps(level, axes, layer, linear);
+            return LevelTaps { products, ..taps };
         }
         let count = |axis: usize| if axis < axes.len() { 2 } else { 1 };
         let taps = (0..count(2))
@@ -155,7 +168,7 @@ impl Emitter<'_> {
                     .collect()
             })
             .collect();
-        LevelTaps { axes, taps }
+        LevelTaps { axes, taps, products: None }
     }
 
     /// Taps on a cube: on the face itself, or across its edges when the cube is seamless.
@@ -201,6 +214,11 @@ impl Emitter<'_> {
                         let mut place = [face, inside_i, inside_j];
                         let only_s = code.b_and(out_i, same_j);
                         let only_t = code.b_and(out_j, same_i);
+                        // Beyond a corner, the texel that takes its weight only to be left out.
+                        let only_s = match self.rules.cube_corner {
+                            CubeCorner::Thirds => out_i,
+                            _ => only_s,
+                        };
                         for n in 0..3 {
                             place[n] = code.select(only_s, across_s[n], place[n]);
                             place[n] = code.select(only_t, across_t[n], place[n]);
@@ -225,14 +243,14 @@ impl Emitter<'_> {
                         let b: [I; 3] = std::array::from_fn(|n| code.select(corner, across_t[n], place[n]));
                         let others = match self.rules.cube_corner {
                             CubeCorner::Average => [word_at(self, a), word_at(self, b)],
-                            CubeCorner::OwnFace | CubeCorner::Shares => [word; 2],
+                            CubeCorner::OwnFace | CubeCorner::Shares | CubeCorner::Thirds => [word; 2],
                         };
                         Tap { word, border, corner: Some((corner, others)) }
                     })
                     .collect()
             })
             .collect();
-        LevelTaps { axes, taps: vec![taps] }
+        LevelTaps { axes, taps: vec![taps], products: None }
     }
 
     /// Face and texel that lie beyond an edge, as [`crate::reference::cube::NEIGHBOURS`] says. `index` is the one that is out.

@@ -5,7 +5,7 @@ use rspirv::{dr::Operand, spirv::Op as SpirvOp};
 use super::{Computed, Emitter, Inputs, Level, Levels, Probes, Texels};
 use crate::{
     emulated::{
-        code::{F, I, U, Value},
+        code::{B, F, I, U, Value},
         module::element,
         section::Stage,
         specialization::{RowWord, Slot},
@@ -13,11 +13,12 @@ use crate::{
     reference::{
         coordinate::Rounding,
         derivatives::{LOG2_COEFFICIENTS, LOG2_LIMIT},
-        lod::LOD_LIMIT,
+        lod::{FAR_LOD, FREE_MAX_LOD, LOD_LIMIT},
+        place::INTEGER_END,
     },
     rules::{
-        AnisotropyRule, ExplicitLodBias, LodDerivatives, LodRounding, LodRoundingStage, MinifyFrom, MipNearest,
-        MipNearestLod, MipPointClamp, RuleId,
+        AnisotropyRule, ExplicitLodBias, IntegerConversion, LodDerivatives, LodRounding, LodRoundingStage, MinifyFrom,
+        MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, RuleId,
     },
     state::View,
 };
@@ -110,7 +111,7 @@ impl Emitter<'_> {
     pub(super) fn levels(&mut self, inputs: &Inputs, explicit: bool) -> Levels {
         let _section = self.code.section(Stage::Levels);
         let mut lod = match inputs.lod {
-            Some(bits) => self.limited(bits, -LOD_LIMIT, LOD_LIMIT),
+            Some(bits) => self.lod_operand(bits),
             None => self.code.f(0.0),
         };
         if self.rules.lod_rounding_stage == LodRoundingStage::Operand {
@@ -122,18 +123,42 @@ impl Emitter<'_> {
             lod = self.code.f_add(lod, bias);
         }
         if let Some(bits) = inputs.bias {
-            let bias = self.limited(bits, -LOD_LIMIT, LOD_LIMIT);
+            let bias = self.lod_operand(bits);
             lod = self.code.f_add(lod, bias);
         }
-        let free = lod;
+        let mut free = lod;
         let mut low = self.slot_lod(Slot::MinLod, false);
         if let Some(bits) = inputs.clamp {
-            let clamp = self.limited(bits, -LOD_LIMIT, LOD_LIMIT);
+            let clamp = self.lod_operand(bits);
             low = self.code.f_max(low, clamp);
         }
-        let high = self.slot_lod(Slot::MaxLod, false);
+        let mut high = self.slot_lod(Slot::MaxLod, false);
+        let lowest = self.rules.integer_conversion == IntegerConversion::Lowest;
+        let (max_lod, free_max) = (self.slot(Slot::MaxLod), self.code.u(FREE_MAX_LOD));
+        let no_high = self.code.u_ge(max_lod, free_max);
+        let zero = self.code.f(0.0);
+        let no_low = self.code.f_eq(low, zero);
+        if lowest {
+            let _section = self.code.section(RuleId::IntegerConversion);
+            // Above what an operand can be in the conversion's reach.
+            let far = self.code.f(FAR_LOD);
+            high = self.code.select(no_high, far, high);
+        }
+        let mut is_nan = self.code.b(false);
+        if let (NanCoordinate::Kept, Some(bits)) = (self.rules.nan_coordinate, inputs.lod) {
+            let _section = self.code.section(RuleId::NanCoordinate);
+            let nan = self.is_nan(bits);
+            let code = &mut *self.code;
+            let limit = code.select(no_high, low, high);
+            lod = code.select(nan, limit, lod);
+            let unlimited = code.b_and(no_high, no_low);
+            is_nan = code.b_and(nan, unlimited);
+        }
+        let negative = self.code.f_lt(lod, zero);
+        let mut below = self.code.b_or(negative, is_nan);
+        below = self.code.b_and(below, no_low);
         lod = self.code.f_clamp(lod, low, high);
-        let unrounded = lod;
+        let mut unrounded = lod;
         if self.rules.lod_rounding_stage == LodRoundingStage::Final {
             lod = self.quantize_lod(lod);
         }
@@ -141,27 +166,44 @@ impl Emitter<'_> {
         let linear_mode = self.slot_is(Slot::Mip, 2);
         let last_level = self.slot(Slot::LastLevel);
         let code = &mut *self.code;
-        let zero = code.f(0.0);
         let section = code.section(RuleId::MinifyFrom);
         let minify = match self.rules.minify_from {
             MinifyFrom::AboveZero => code.f_gt(lod, zero),
             MinifyFrom::AtZero => code.f_ge(lod, zero),
         };
+        let minify = code.b_or(minify, is_nan);
         drop(section);
+        if lowest {
+            let _section = code.section(RuleId::IntegerConversion);
+            let end = code.f(INTEGER_END);
+            let beyond = code.f_ge(lod, end);
+            let minus = code.f(-1.0);
+            for lod in [&mut lod, &mut unrounded, &mut free] {
+                *lod = code.select(beyond, minus, *lod);
+            }
+            below = code.b_or(below, beyond);
+        }
         let last = code.u_to_f(last_level);
         let in_view = code.f_clamp(lod, zero, last);
         let point_lod = match self.rules.mip_nearest_lod {
             MipNearestLod::Rounded => in_view,
             MipNearestLod::Unrounded => code.f_clamp(unrounded, zero, last),
         };
-        let mut nearest = self.nearest_level(point_lod);
+        let unchanged = if explicit || inputs.bias.is_some() || self.rules.mip_nearest != MipNearest::NearestEven {
+            None
+        } else {
+            let unbiased = self.slot_is(Slot::LodBias, 0);
+            let unlimited = self.code.b_and(no_high, no_low);
+            Some(self.code.b_and(unbiased, unlimited))
+        };
+        let mut nearest = self.nearest_level(point_lod, unchanged);
         if self.rules.mip_point_clamp == MipPointClamp::ByField {
             let _section = self.code.section(RuleId::MipPointClamp);
             let preclamp = self.slot_is(Slot::MipPointPreclamp, 1);
             let rounds = self.rules.mip_nearest_lod == MipNearestLod::Rounded
                 && self.rules.lod_rounding_stage == LodRoundingStage::Final;
             let free = if rounds { self.quantize_lod(free) } else { free };
-            let chosen = self.nearest_level(free);
+            let chosen = self.nearest_level(free, unchanged);
             let code = &mut *self.code;
             let chosen = code.f_clamp(chosen, low, high);
             let chosen = code.f_floor(chosen);
@@ -178,6 +220,7 @@ impl Emitter<'_> {
         let one = code.u(1);
         let next = code.u_add(level, one);
         let next = code.u_min(next, last_level);
+        let next = code.select(below, level, next);
         let step = if self.rules.lod_rounding == LodRounding::None {
             code.u(0)
         } else {
@@ -192,10 +235,16 @@ impl Emitter<'_> {
         Levels { minify, level, next, step, weight, two }
     }
 
-    fn nearest_level(&mut self, lod: F) -> F {
+    fn nearest_level(&mut self, lod: F, unchanged: Option<B>) -> F {
         let _section = self.code.section(RuleId::MipNearest);
         match self.rules.mip_nearest {
             MipNearest::HalfUp => self.round_f(Rounding::HalfUp, lod),
+            MipNearest::NearestEven => {
+                let even = self.round_f(Rounding::NearestEven, lod);
+                let Some(unchanged) = unchanged else { return even };
+                let up = self.round_f(Rounding::HalfUp, lod);
+                self.code.select(unchanged, up, even)
+            }
             MipNearest::HalfDown => {
                 let code = &mut *self.code;
                 let down = code.f_floor(lod);
@@ -230,7 +279,7 @@ impl Emitter<'_> {
                 let scaled = code.f_mul(along, size);
                 let texels = code.select(unnormalized, along, scaled);
                 sum = match self.rules.lod_derivatives {
-                    LodDerivatives::Length | LodDerivatives::Octagon => {
+                    LodDerivatives::Length | LodDerivatives::Octagon | LodDerivatives::LinearLogarithm => {
                         let square = code.f_mul(texels, texels);
                         code.f_add(sum, square)
                     }
@@ -273,6 +322,7 @@ impl Emitter<'_> {
                 self.short_log2(octagon.extent)
             }
             LodDerivatives::Length | LodDerivatives::Largest => self.half_log2(long),
+            LodDerivatives::LinearLogarithm => self.half_linear_log2(long),
         };
         let code = &mut *self.code;
         let shares = code.u_to_f(log2_probes);
@@ -291,6 +341,34 @@ impl Emitter<'_> {
             code.f_add(product, c)
         });
         code.f_mul(polynomial, fraction)
+    }
+
+    fn lod_operand(&mut self, bits: U) -> F {
+        match self.rules.integer_conversion {
+            IntegerConversion::Limited => self.limited(bits, -LOD_LIMIT, LOD_LIMIT),
+            // Far enough for the conversion; sums stay finite.
+            IntegerConversion::Lowest => self.limited(bits, -FAR_LOD, FAR_LOD),
+        }
+    }
+
+    /// See [`crate::reference::derivatives::half_linear_log2`].
+    fn half_linear_log2(&mut self, square: F) -> F {
+        let code = &mut *self.code;
+        let bits = code.f_bits(square);
+        let (infinity, zero) = (code.u(0x7f80_0000), code.u(0));
+        let special = code.u_ge(bits, infinity);
+        let bits = code.select(special, zero, bits);
+        let (shift, bias, mantissa, one) = (code.u(23), code.i(128), code.u(0x007f_ffff), code.u(0x3f80_0000));
+        let exponent = code.u_shr(bits, shift);
+        let exponent = code.u_to_i(exponent);
+        let exponent = code.i_sub(exponent, bias);
+        let exponent = code.i_to_f(exponent);
+        let fraction = code.u_and(bits, mantissa);
+        let fraction = code.u_or(fraction, one);
+        let fraction = code.u_float(fraction);
+        let log = code.f_add(exponent, fraction);
+        let half = code.f(0.5);
+        code.f_mul(log, half)
     }
 
     /// See [`crate::reference::derivatives::half_log2`].

@@ -5,9 +5,11 @@ mod address;
 mod channel;
 mod extreme;
 mod footprint;
+mod group;
 mod level;
 mod octagon;
 mod pairs;
+mod place;
 mod position;
 mod result;
 mod weight;
@@ -15,6 +17,8 @@ mod weight;
 use rspirv::spirv::Word;
 use weight::Share;
 
+use self::group::Group;
+pub use self::group::{GroupVariables, Rows};
 use super::{
     code::{B, Code, D, F, I, U},
     decode::{self, FormatClass},
@@ -23,7 +27,10 @@ use super::{
 };
 use crate::{
     reference::coordinate::NORMALIZED_LIMIT,
-    rules::{AnisotropyRule, BorderSwizzle, CubeCorner, NanCoordinate, RuleId, Rules, ZFilterRule},
+    rules::{
+        AnisotropyRule, BorderSwizzle, CubeCorner, DenormalCoordinate, IntegerConversion, NanCoordinate, RuleId, Rules,
+        ZFilterRule,
+    },
     state::{Address, View},
 };
 
@@ -48,6 +55,22 @@ pub struct Inputs {
     pub derivatives: Option<[Vec<U>; 2]>,
 }
 
+/// What a module is made for, and the variables that its body uses.
+pub struct About<'a> {
+    /// The rules.
+    pub rules: &'a Rules,
+    /// The view's shape.
+    pub view: View,
+    /// The format's class.
+    pub class: FormatClass,
+    /// Whether the footprint is gathered.
+    pub gathers: bool,
+    /// Variables for a loop over probes.
+    pub variables: Option<Variables>,
+    /// Variables for a loop over the samples of a group.
+    pub group_variables: Option<GroupVariables>,
+}
+
 /// Emits the body of a module.
 pub struct Emitter<'a> {
     /// The module.
@@ -64,6 +87,12 @@ pub struct Emitter<'a> {
     pub texels: Texels,
     /// Whether the footprint is gathered.
     pub gathers: bool,
+    /// Function variables for a loop over the samples of a group; `None` where each sample takes its own way.
+    pub group_variables: Option<GroupVariables>,
+    /// The rows of the other samples.
+    pub rows: Rows<'a>,
+    /// What the sample's group asks for.
+    group: Option<Group>,
     /// Function variables for a loop over probes: its counter and the sums of four channels.
     pub variables: Option<Variables>,
 }
@@ -157,6 +186,8 @@ struct AxisTaps {
     step: U,
     /// Weight of the second texel; 0 for point.
     weight: F,
+    /// Whether the weight is NaN, where the rules allow that. Vulkan lets a driver take the product of NaN and 0 for 0.
+    nan: Option<B>,
     /// Index of the first texel before addressing.
     raw: I,
     indices: [I; 2],
@@ -175,6 +206,8 @@ struct Tap {
 /// The footprint in one level: `[slice][row][column]`.
 struct LevelTaps {
     axes: Vec<AxisTaps>,
+    /// Whether texels and weights are multiplied one by one; `None` without the rule for it.
+    products: Option<B>,
     taps: Vec<Vec<Vec<Tap>>>,
 }
 
@@ -202,6 +235,14 @@ struct Levels {
 }
 
 const MIN_BIASED_EXPONENT: u32 = 127 - 14;
+
+impl<'a> Emitter<'a> {
+    /// An emitter for a sample whose rows are `rows`.
+    pub fn new(code: &'a mut Code, about: About<'a>, slots: &'a [U], texels: Texels, rows: Rows<'a>) -> Self {
+        let About { rules, view, class, gathers, variables, group_variables } = about;
+        Self { code, rules, view, class, slots, texels, gathers, variables, group_variables, rows, group: None }
+    }
+}
 
 impl Emitter<'_> {
     fn slot(&self, slot: Slot) -> U {
@@ -232,6 +273,9 @@ impl Emitter<'_> {
 
     /// `image_sample*`: the four words of the result.
     pub fn sample(&mut self, inputs: &Inputs, explicit: bool) -> [U; 4] {
+        if self.class != FormatClass::Integer {
+            self.group = self.group(explicit);
+        }
         let Some(derivatives) = &inputs.derivatives else {
             return self.sample_at(inputs, explicit);
         };
@@ -325,7 +369,7 @@ impl Emitter<'_> {
             let levels = self.levels(inputs, explicit);
             let layer = inputs.layer.map(|operand| self.layer(operand));
             let point = self.code.b(false);
-            let first = self.level_taps(levels.level, inputs, layer, point, point);
+            let first = self.level_taps(levels.level, inputs, layer, point, point, 0);
             let channels = self.integer_channels(first.taps[0][0][0]);
             return self.output_integer(channels);
         }
@@ -336,10 +380,13 @@ impl Emitter<'_> {
     /// The channels of a sample at one place, before DST_SEL.
     fn filtered_at(&mut self, inputs: &Inputs, explicit: bool) -> [F; 4] {
         let _section = self.code.section(Stage::Filter);
-        let levels = self.levels(inputs, explicit);
-        let [linear, slice_linear] = self.filters(levels.minify);
+        let mut levels = self.levels(inputs, explicit);
+        let own = self.own_filter(levels.minify);
+        let (linear, two) = self.with_group(own, levels.two);
+        levels.two = two;
+        let slice_linear = self.slice_linear(linear);
         let layer = inputs.layer.map(|operand| self.layer(operand));
-        let first = self.level_taps(levels.level, inputs, layer, linear, slice_linear);
+        let first = self.level_taps(levels.level, inputs, layer, linear, slice_linear, 0);
         let single = {
             let code = &mut *self.code;
             let any = code.b_or(linear, levels.two);
@@ -350,7 +397,7 @@ impl Emitter<'_> {
         let (between, step, next) = (levels.weight, levels.step, levels.next);
         let sums = self.add_level(None, &first, Share::Level { step, m: 0 }, between);
         let sums = self.if_second_level(levels.two, sums, |emitter, sums| {
-            let taps = emitter.level_taps(next, inputs, layer, linear, slice_linear);
+            let taps = emitter.level_taps(next, inputs, layer, linear, slice_linear, 1);
             emitter.add_level(Some(sums), &taps, Share::Level { step, m: 1 }, between)
         });
         let filtered: [F; 4] = std::array::from_fn(|n| self.finish(sums[n]));
@@ -362,6 +409,13 @@ impl Emitter<'_> {
     /// W is 1 in every texel, so it needs no blending unless a border can be seen.
     fn plain_w(&mut self, channels: &mut [F; 4]) {
         if self.rules.border_swizzle == BorderSwizzle::DstSel {
+            // A weight can be NaN by these rules, and the shares of a corner need not add up to 1.
+            let any_weight = self.rules.nan_coordinate == NanCoordinate::Kept
+                || self.rules.integer_conversion == IntegerConversion::Lowest
+                || self.rules.cube_corner == CubeCorner::Thirds && self.view == View::Cube;
+            if any_weight {
+                return;
+            }
             let uses_border = self.uses_border();
             let one = self.code.f(1.0);
             channels[3] = self.code.select(uses_border, channels[3], one);
@@ -370,9 +424,14 @@ impl Emitter<'_> {
 
     /// Whether magnification and minification (whichever is in force) and the slices are filtered linearly.
     fn filters(&mut self, minify: B) -> [B; 2] {
-        let [mag, min] = [Slot::Mag, Slot::Min].map(|slot| self.slot_is(slot, 1));
-        let linear = self.code.select(minify, min, mag);
+        let linear = self.own_filter(minify);
         [linear, self.slice_linear(linear)]
+    }
+
+    /// Whether magnification and minification (whichever is in force) are filtered linearly, by the sample's own LOD.
+    fn own_filter(&mut self, minify: B) -> B {
+        let [mag, min] = [Slot::Mag, Slot::Min].map(|slot| self.slot_is(slot, 1));
+        self.code.select(minify, min, mag)
     }
 
     /// DST_SEL, unless the taps have gone through it.
@@ -444,7 +503,7 @@ impl Emitter<'_> {
         let levels = self.levels(inputs, explicit);
         let linear = self.code.b(true);
         let layer = inputs.layer.map(|operand| self.layer(operand));
-        let level = self.level_taps(levels.level, inputs, layer, linear, linear);
+        let level = self.level_taps(levels.level, inputs, layer, linear, linear, 0);
         let rows = &level.taps[0];
         let shares = self.view == View::Cube && self.rules.cube_corner == CubeCorner::Shares;
         let selects = Self::SELECTS.map(|slot| self.slot(slot));
@@ -462,6 +521,18 @@ impl Emitter<'_> {
                     for (n, channel) in channels.iter_mut().enumerate() {
                         let value = self.corner_value(&level, around.map(|channels| channels[n]));
                         *channel = self.code.select(corner, value, *channel);
+                    }
+                }
+                if let (Some((corner, _)), CubeCorner::Thirds) = (tap.corner, self.rules.cube_corner) {
+                    let _section = self.code.section(RuleId::CubeCorner);
+                    let around = [rows[y][1 - x], rows[1 - y][0], rows[1 - y][1]].map(|tap| self.channels(tap));
+                    for (n, channel) in channels.iter_mut().enumerate() {
+                        let [own, a, b] = around.map(|channels| channels[n]);
+                        let sum = self.code.f_add(a, b);
+                        let sum = self.code.f_add(own, sum);
+                        let third = self.code.f(1.0 / 3.0);
+                        let average = self.code.f_mul(third, sum);
+                        *channel = self.code.select(corner, average, *channel);
                     }
                 }
                 let channels = channels.map(|c| self.code.f_bits(c));
@@ -568,11 +639,21 @@ pub fn condition(code: &mut Code, rules: &Rules, bits: U) -> F {
     let zero = code.u(0);
     let section = code.section(RuleId::DenormalCoordinate);
     let denormal = code.u_lt(magnitude, smallest);
-    let bits = code.select(denormal, zero, bits);
+    let flushed = match rules.denormal_coordinate {
+        DenormalCoordinate::Zero => zero,
+        DenormalCoordinate::Kept => {
+            let sign_mask = code.u(0x8000_0000);
+            let sign = code.u_and(bits, sign_mask);
+            let kept = code.u_or(sign, smallest);
+            let nothing = code.u_eq(magnitude, zero);
+            code.select(nothing, zero, kept)
+        }
+    };
+    let bits = code.select(denormal, flushed, bits);
     drop(section);
     let nan = code.u_gt(magnitude, largest);
     let substitute = match rules.nan_coordinate {
-        NanCoordinate::Zero => zero,
+        NanCoordinate::Zero | NanCoordinate::Kept => zero,
         NanCoordinate::Lowest => code.u(f32::NEG_INFINITY.to_bits()),
     };
     let bits = code.select(nan, substitute, bits);

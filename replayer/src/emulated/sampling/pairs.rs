@@ -242,7 +242,7 @@ impl Emitter<'_> {
             code.select(middle, none, place)
         });
         let probe = Inputs { shift: Some(shift), ..inputs.clone() };
-        let taps = self.level_taps(resource_level, &probe, layer, linear, slice_linear);
+        let taps = self.level_taps(resource_level, &probe, layer, linear, slice_linear, 0);
         let only = self.channels(taps.taps[0][0][0]);
         let before = self.load_sums(variables);
         let sums = self.add_level(Some(before), &taps, Share::Probe { total: share, unit: level.unit }, levels.weight);

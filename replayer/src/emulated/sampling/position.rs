@@ -10,7 +10,7 @@ use crate::{
     reference::coordinate::{
         FINEST_STEP, NORMALIZED_LIMIT, Rounding, SHIFT_BITS, TEXEL_LIMIT, largest_size_of_step, rounding,
     },
-    rules::{CoordinateProduct, EdgeClamp, HalfBorder, RuleId},
+    rules::{CoordinateProduct, CubeDirection, EdgeClamp, HalfBorder, RuleId},
     state::{Address, Filter, View},
 };
 
@@ -95,12 +95,56 @@ impl Emitter<'_> {
         size: I,
         linear: B,
     ) -> AxisTaps {
+        if !self.places_by_coordinate() {
+            return self.axis_by_index(axis, bits, [offset, shift], size, linear);
+        }
+        if self.view != View::Cube {
+            return self.axis_by_coordinate(axis, bits, offset, size, linear);
+        }
+        // A seamless cube has no addressing.
+        let c = self.on_face(bits);
+        let on_face = self.code.f_bits(c);
+        let separate = self.axis_by_coordinate(axis, on_face, offset, size, linear);
+        let joined = self.axis_by_index(axis, bits, [offset, shift], size, linear);
+        let seamless = self.slot_is(Slot::CubeWrap, 1);
+        let code = &mut *self.code;
+        AxisTaps {
+            linear,
+            step: code.select(seamless, joined.step, separate.step),
+            weight: code.select(seamless, joined.weight, separate.weight),
+            nan: separate.nan.map(|nan| {
+                let apart = code.b_not(seamless);
+                code.b_and(nan, apart)
+            }),
+            raw: code.select(seamless, joined.raw, separate.raw),
+            indices: [0, 1].map(|n| code.select(seamless, joined.indices[n], separate.indices[n])),
+            inside: [0, 1].map(|n| code.select(seamless, joined.inside[n], separate.inside[n])),
+        }
+    }
+
+    /// The coordinate on a cube's face, 0 to 1: see [`crate::reference::footprint`].
+    fn on_face(&mut self, bits: U) -> F {
+        let operand = self.condition(bits);
+        let (one, two) = (self.code.f(1.0), self.code.f(2.0));
+        let c = self.code.f_clamp(operand, one, two);
+        let c = self.code.f_sub(c, one);
+        if self.rules.cube_direction != CubeDirection::HalfQuotient {
+            return c;
+        }
+        let _section = self.code.section(RuleId::CubeDirection);
+        let code = &mut *self.code;
+        let zero = code.f(0.0);
+        let made = code.f_lt(operand, zero);
+        let place = code.f_abs(operand);
+        let place = code.f_min(place, two);
+        code.select(made, place, c)
+    }
+
+    fn axis_by_index(&mut self, axis: usize, bits: U, [offset, shift]: [Option<I>; 2], size: I, linear: B) -> AxisTaps {
         let _section = self.code.section(Stage::Position);
         let mut c = self.condition(bits);
         if self.view == View::Cube {
-            let (one, two) = (self.code.f(1.0), self.code.f(2.0));
-            c = self.code.f_clamp(c, one, two);
-            c = self.code.f_sub(c, one);
+            c = self.on_face(bits);
             let bits = self.code.f_bits(c);
             c = self.condition(bits);
         }
@@ -128,10 +172,10 @@ impl Emitter<'_> {
             }
         };
         let (indices, inside) = self.address(axis, index, size, size_f, linear);
-        AxisTaps { linear, step, weight, raw: index, indices, inside }
+        AxisTaps { linear, step, weight, nan: None, raw: index, indices, inside }
     }
 
-    fn step_down(&mut self, c: F, size: I) -> F {
+    pub(super) fn step_down(&mut self, c: F, size: I) -> F {
         let _section = self.code.section(RuleId::CoordinateStep);
         let Some(bits) = self.rules.coordinate_step.bits() else { return c };
         let unnormalized = self.slot_is(Slot::Unnormalized, 1);
@@ -153,7 +197,7 @@ impl Emitter<'_> {
         code.select(unnormalized, c, x)
     }
 
-    fn half_border_limit(&mut self, axis: usize, s: F, size: F) -> F {
+    pub(super) fn half_border_limit(&mut self, axis: usize, s: F, size: F) -> F {
         let _section = self.code.section(RuleId::HalfBorder);
         if self.rules.half_border != HalfBorder::CoordinateClamp {
             return s;
@@ -273,7 +317,7 @@ impl Emitter<'_> {
         (index, step, weight)
     }
 
-    fn unquantized(&mut self, axis: usize, s: F, offset: Option<I>, size: F, linear: B) -> (I, U, F) {
+    pub(super) fn unquantized(&mut self, axis: usize, s: F, offset: Option<I>, size: F, linear: B) -> (I, U, F) {
         let _section = self.code.section(RuleId::SubtexelBits);
         let clamps = self.position_clamps(axis, linear);
         let code = &mut *self.code;

@@ -86,6 +86,8 @@ pub struct DeviceInfo {
     pub api_version: [u32; 3],
     /// The driver's version in the vendor's own packing.
     pub driver_version: u32,
+    /// Which driver it is (`VkDriverId`); 0 below Vulkan 1.2.
+    pub driver_id: i32,
     /// The driver's name; empty below Vulkan 1.2.
     pub driver_name: String,
     /// The driver's version as text; empty below Vulkan 1.2.
@@ -138,6 +140,20 @@ pub struct DeviceInfo {
     pub problem: Option<String>,
 }
 
+impl DeviceInfo {
+    /// Whether it is lavapipe: Mesa's Vulkan on the CPU, whose devices are called llvmpipe.
+    #[must_use]
+    pub fn is_lavapipe(&self) -> bool {
+        self.driver_id == vk::DriverId::MESA_LLVMPIPE.as_raw()
+    }
+
+    /// Whether a text names the device by its driver: a part of the driver's name, or `lavapipe`.
+    fn has_driver(&self, wanted: &str) -> bool {
+        self.is_lavapipe() && wanted == "lavapipe"
+            || !wanted.is_empty() && self.driver_name.to_lowercase().contains(wanted)
+    }
+}
+
 /// Which device to open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DeviceSelection {
@@ -146,7 +162,7 @@ pub enum DeviceSelection {
     Auto,
     /// By place in [`super::VulkanExecutor::devices`].
     Index(usize),
-    /// By a part of the name, whatever the case.
+    /// By a part of the name, whatever the case; where no name has it, by a part of the driver's name, or `lavapipe`.
     Name(String),
 }
 
@@ -280,6 +296,7 @@ impl Physical {
             device_id: base.device_id,
             api_version: version,
             driver_version: base.driver_version,
+            driver_id: driver.driver_id.as_raw(),
             driver_name: driver.driver_name_as_c_str().unwrap_or_default().to_string_lossy().into_owned(),
             driver_info: driver.driver_info_as_c_str().unwrap_or_default().to_string_lossy().into_owned(),
             driver_uuid: ids.driver_uuid,
@@ -414,13 +431,18 @@ pub(super) fn choose(devices: &[DeviceInfo], selection: &DeviceSelection) -> Res
         })?,
         DeviceSelection::Name(name) => {
             let wanted = name.to_lowercase();
-            let fitting: Vec<usize> =
-                (0..devices.len()).filter(|&i| devices[i].name.to_lowercase().contains(&wanted)).collect();
+            let places = |fits: &dyn Fn(&DeviceInfo) -> bool| -> Vec<usize> {
+                (0..devices.len()).filter(|&i| fits(&devices[i])).collect()
+            };
+            let mut fitting = places(&|device| device.name.to_lowercase().contains(&wanted));
+            if fitting.is_empty() {
+                fitting = places(&|device| device.has_driver(&wanted));
+            }
             match fitting[..] {
                 [one] => one,
                 [] => {
                     return Err(ExecuteError::Unavailable(format!(
-                        "no Vulkan device has {name:?} in its name; there are:\n{}",
+                        "no Vulkan device has {name:?} in its name or its driver's; there are:\n{}",
                         list()
                     )));
                 }
@@ -463,6 +485,7 @@ mod tests {
             device_id: 0,
             api_version: [1, 3, 0],
             driver_version: 0,
+            driver_id: 0,
             driver_name: String::new(),
             driver_info: String::new(),
             driver_uuid: [0; 16],
@@ -527,6 +550,24 @@ mod tests {
         assert!(ambiguous.starts_with("2 Vulkan devices have \"amd\" in their name"), "{ambiguous}");
         let unknown = text(choose(&devices, &DeviceSelection::Name("Voodoo".to_owned())));
         assert!(unknown.contains("no Vulkan device has \"Voodoo\"") && unknown.contains("0: llvmpipe"), "{unknown}");
+    }
+
+    #[test]
+    fn drivers_name_devices_that_no_name_fits() {
+        let mut devices = three();
+        devices[0].driver_id = vk::DriverId::MESA_LLVMPIPE.as_raw();
+        devices[0].driver_name = "llvmpipe".to_owned();
+        devices[2].driver_name = "radv".to_owned();
+        for name in ["lavapipe", "Lavapipe", "llvmpipe"] {
+            assert_eq!(choose(&devices, &DeviceSelection::Name(name.to_owned())), Ok(0), "{name}");
+        }
+        assert_eq!(choose(&devices, &DeviceSelection::Name("RADV".to_owned())), Ok(2));
+        // A name goes before a driver.
+        devices[1].name = "lavapipe's twin".to_owned();
+        assert_eq!(choose(&devices, &DeviceSelection::Name("lavapipe".to_owned())), Ok(1));
+        devices[0].driver_id = 0;
+        devices[1].name = "AMD Radeon RX 6600".to_owned();
+        assert!(text(choose(&devices, &DeviceSelection::Name("lavapipe".to_owned()))).starts_with("no Vulkan device"));
     }
 
     #[test]
