@@ -37,7 +37,9 @@ fn a_tie_is_shown_with_its_coordinates_taps_weights_and_results() {
 fn the_last_step_of_every_blend_is_the_result() {
     let mut blends = 0;
     for profile in Profile::ALL {
-        let generator = Generator { profiles: vec![profile.clone()], ..Generator::new(7, 150) };
+        // Samples that take one way in groups have no tables.
+        let tables = if profile.name == "lavapipe" { 0 } else { 64 };
+        let generator = Generator { profiles: vec![profile.clone()], tables, ..Generator::new(7, 150) };
         for index in 0..150 {
             let mut dispatch = generator.dispatch(index).dispatch;
             let words = match evaluate(&dispatch, Path::Reference, &profile, None, false) {
