@@ -56,10 +56,34 @@ pub fn run(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Vec<u3
 
 fn run_one(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Vec<u32>, Failure> {
     let lowered = lower(dispatch)?;
-    let samples = dispatch.coords.rows();
-    let mut results = vec![0; samples * 4];
-    for batch in operands::batches(dispatch, &lowered)? {
-        let words = run_batch(device, &lowered, &batch)?;
+    in_batches(dispatch, &lowered, |batch, size| run_batch(device, &lowered, batch, size))
+}
+
+/// How many samples a batch has, and the workgroups that compute them.
+struct BatchSize {
+    push_constants: [u32; 4],
+    groups: [u32; 3],
+}
+
+/// The results of a dispatch from those of its batches, which `run` computes; four words a sample.
+fn in_batches(
+    dispatch: &Dispatch,
+    lowered: &Lowered<'_>,
+    mut run: impl FnMut(&Batch, &BatchSize) -> Result<Vec<u32>, Failure>,
+) -> Result<Vec<u32>, Failure> {
+    let mut results = vec![0; dispatch.coords.rows() * 4];
+    for batch in operands::batches(dispatch, lowered)?.iter().filter(|batch| !batch.samples.is_empty()) {
+        let samples = batch.samples.len();
+        let Ok(count) = u32::try_from(samples) else {
+            return Err(part("grid", format!("{samples} samples"), "a dispatch has at most 2^32 - 1 samples").into());
+        };
+        let groups = count.div_ceil(WORKGROUP);
+        let row = groups.min(GROUPS_IN_A_ROW);
+        let size = BatchSize { push_constants: [count, row, 0, 0], groups: [row, groups.div_ceil(row), 1] };
+        let words = run(batch, &size)?;
+        if words.len() != samples * 4 {
+            return Err(ExecuteError::Driver(format!("{} words came for {samples} samples", words.len())).into());
+        }
         for (sample, words) in batch.samples.iter().zip(words.chunks_exact(4)) {
             if let Some(place) = results.get_mut(sample * 4..sample * 4 + 4) {
                 place.copy_from_slice(words);
@@ -69,20 +93,13 @@ fn run_one(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Vec<u3
     Ok(results)
 }
 
-fn run_batch(device: &mut dyn NativeSampler, lowered: &Lowered, batch: &Batch) -> Result<Vec<u32>, Failure> {
-    let samples = batch.samples.len();
-    let count = u32::try_from(samples).map_err(|_| Refusal {
-        field: "grid".to_owned(),
-        bits: None,
-        value: format!("{samples} samples"),
-        reason: "a dispatch has at most 2^32 - 1 samples".to_owned(),
-    })?;
-    if count == 0 {
-        return Ok(Vec::new());
-    }
+fn run_batch(
+    device: &mut dyn NativeSampler,
+    lowered: &Lowered,
+    batch: &Batch,
+    size: &BatchSize,
+) -> Result<Vec<u32>, Failure> {
     let module = module(&kernel(lowered, batch))?;
-    let groups = count.div_ceil(WORKGROUP);
-    let row = groups.min(GROUPS_IN_A_ROW);
     let image = NativeImage {
         format: lowered.format,
         view: lowered.view,
@@ -104,16 +121,12 @@ fn run_batch(device: &mut dyn NativeSampler, lowered: &Lowered, batch: &Batch) -
         bindings: &[
             at(0, image),
             at(1, NativeResource::Input(&batch.words)),
-            at(2, NativeResource::Output(samples * 4)),
+            at(2, NativeResource::Output(batch.samples.len() * 4)),
         ],
-        push_constants: &[count, row, 0, 0],
-        groups: [row, groups.div_ceil(row), 1],
+        push_constants: &size.push_constants,
+        groups: size.groups,
     })?;
-    results
-        .into_iter()
-        .next()
-        .filter(|words| words.len() == samples * 4)
-        .ok_or_else(|| ExecuteError::Driver("the executor returned no results".to_owned()).into())
+    Ok(results.into_iter().next().unwrap_or_default())
 }
 
 fn kernel(lowered: &Lowered, batch: &Batch) -> Kernel {

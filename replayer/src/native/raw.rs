@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use capture_format::{BorderColorType, Dispatch, ImageDescriptor, ImageType, OpKind, SamplerDescriptor, TexelFormat};
 
 use super::{
-    GROUPS_IN_A_ROW, WORKGROUP, kernel, lower,
+    in_batches, kernel, lower,
     lower::{Lowered, Shape, check_op, gather_component, image_field},
     module, operands, part,
 };
@@ -40,39 +40,18 @@ pub struct Raw {
 /// [`Failure::Refused`] for what can not be laid out, [`Failure::Execute`] when the device fails.
 pub fn run_raw(device: &RawDevice, dispatch: &Dispatch) -> Result<Vec<u32>, Failure> {
     let (raw, lowered) = raw(dispatch)?;
-    let samples = dispatch.coords.rows();
-    let mut results = vec![0; samples * 4];
-    for batch in operands::batches(dispatch, &lowered)? {
-        let count = batch.samples.len();
-        let Ok(invocations) = u32::try_from(count) else {
-            return Err(part("grid", format!("{count} samples"), "a dispatch has at most 2^32 - 1 samples").into());
-        };
-        if count == 0 {
-            continue;
-        }
-        let module = apart(&lowered, &batch)?;
-        let groups = invocations.div_ceil(WORKGROUP);
-        let row = groups.min(GROUPS_IN_A_ROW);
-        let words = device.run(&RawJob {
-            module: &module,
+    in_batches(dispatch, &lowered, |batch, size| {
+        Ok(device.run(&RawJob {
+            module: &*apart(&lowered, batch)?,
             image: raw.image,
             texels: &raw.texels,
             sampler: raw.sampler,
             operands: &batch.words,
-            results: count * 4,
-            push_constants: [invocations, row, 0, 0],
-            groups: [row, groups.div_ceil(row), 1],
-        })?;
-        if words.len() != count * 4 {
-            return Err(ExecuteError::Driver("the device returned too few results".to_owned()).into());
-        }
-        for (sample, words) in batch.samples.iter().zip(words.chunks_exact(4)) {
-            if let Some(place) = results.get_mut(sample * 4..sample * 4 + 4) {
-                place.copy_from_slice(words);
-            }
-        }
-    }
-    Ok(results)
+            results: batch.samples.len() * 4,
+            push_constants: size.push_constants,
+            groups: size.groups,
+        })?)
+    })
 }
 
 /// The module of [`run_raw`] (of the first texel offset where there are several).

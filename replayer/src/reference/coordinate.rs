@@ -259,11 +259,12 @@ fn on_grid(rules: &Rules, axis: &Axis, fixed: i32, bits: u32) -> Position {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::rules::Profile;
 
-    fn axis(size: u32, address: Address, filter: Filter) -> Axis {
+    /// An axis of a view whose first level has this size.
+    pub fn axis(size: u32, address: Address, filter: Filter) -> Axis {
         Axis {
             size,
             address,
@@ -273,7 +274,7 @@ mod tests {
             offset: 0,
             shift: 0,
             gather: false,
-            power_of_two: false,
+            power_of_two: size.is_power_of_two(),
         }
     }
 

@@ -51,6 +51,13 @@ pub const LENGTH_SHARES: [(f32, f32, f32); 2] = [(11.0, 4.0, 1.0 / 16_384.0), (8
 pub const DIAGONAL_SHARES: [(f32, f32, f32); 3] =
     [(11.0, 4.0, 1.0 / 8_192.0), (121.0, 32.0, 1.0 / 262_144.0), (88.0, 32.0, 1.0 / 262_144.0)];
 
+/// The place of the last of 11 bits below a value's leading one, and its reciprocal; the value is positive.
+#[inline(always)]
+fn guard(value: f32) -> (f32, f32) {
+    let unit = unit(value);
+    (unit * (1.0 / 1024.0), f32::from_bits(0x7f00_0000 - unit.to_bits()) * 1024.0)
+}
+
 /// The sum of short values: the one of smaller magnitude is cut to 11 bits below the other's leading one, the sum to 10.
 #[inline(always)]
 fn sum(a: f32, b: f32) -> f32 {
@@ -58,8 +65,7 @@ fn sum(a: f32, b: f32) -> f32 {
     if larger == 0.0 {
         return 0.0;
     }
-    let per_guard = f32::from_bits(0x7f00_0000 - unit(larger.abs()).to_bits()) * 1024.0;
-    let guard = unit(larger.abs()) * (1.0 / 1024.0);
+    let (guard, per_guard) = guard(larger.abs());
     let kept = (smaller * per_guard).trunc() * guard;
     short(larger + kept)
 }
@@ -151,13 +157,13 @@ impl Octagon {
 /// The magnitude of `a - b`, both short, each cut to 11 bits below the leading one of the larger.
 #[inline(always)]
 fn difference_of_products(a: f32, b: f32) -> f32 {
-    let larger = unit(a.abs().max(b.abs()));
+    let larger = a.abs().max(b.abs());
     if larger == 0.0 {
         return 0.0;
     }
-    let per_guard = f32::from_bits(0x7f00_0000 - larger.to_bits()) * 1024.0;
+    let (guard, per_guard) = guard(larger);
     let difference = (a * per_guard).trunc() - (b * per_guard).trunc();
-    difference.abs() * (larger * (1.0 / 1024.0))
+    difference.abs() * guard
 }
 
 /// The level of detail of a footprint with these derivatives along x and y, on a level of these sizes; a multiple of 1/256.

@@ -211,22 +211,7 @@ const INDEX_LIMIT: i32 = 1 << 23;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::Profile;
-
-    fn axis(size: u32, address: Address, filter: Filter) -> Axis {
-        let power_of_two = size.is_power_of_two();
-        Axis {
-            size,
-            address,
-            filter,
-            unnormalized: false,
-            trunc_coord: false,
-            offset: 0,
-            shift: 0,
-            gather: false,
-            power_of_two,
-        }
-    }
+    use crate::{reference::coordinate::tests::axis, rules::Profile};
 
     /// Texels and the weight's bits.
     fn at(rules: &Rules, axis: &Axis, coordinate: f32) -> ([Option<u32>; 2], u32) {
