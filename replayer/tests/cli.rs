@@ -263,9 +263,51 @@ fn a_damaged_trace_runs_what_is_left_and_says_what_is_lost() {
 }
 
 #[test]
+fn info_on_a_damaged_trace_says_once_what_is_lost() {
+    let folder = Folder::new();
+    let bytes = std::fs::read(traces("tables/tables.texeltrace")).unwrap();
+    std::fs::write(folder.path("cut.texeltrace"), &bytes[..bytes.len() * 3 / 4]).unwrap();
+    let output = replayer(&["info", &folder.name("cut.texeltrace")]);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(text(&output.stdout).matches("lost 224 bytes at offset 3520").count(), 1, "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("cut.texeltrace: parts of it are damaged"), "{}", text(&output.stderr));
+}
+
+/// Nobody can make files in /proc, root neither.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_that_can_not_be_written_is_told_before_the_run() {
+    let weights = traces("h200/weights/weights.texeltrace");
+    for option in ["--json", "--junit", "--markdown", "--html"] {
+        let output = replayer(&["run", &weights, "--path", "reference", option, "/proc/report"]);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(64), "{error}");
+        assert!(error.starts_with(&format!("error: {option} /proc/report")), "{error}");
+        assert!(!error.contains(".tmp"), "{error}");
+        assert!(output.stdout.is_empty(), "{option}");
+    }
+}
+
+/// Checking a place leaves a report that is there as it is, and makes none.
+#[test]
+fn a_wrong_command_line_leaves_reports_alone() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("old.json"), "old").unwrap();
+    let weights = traces("h200/weights/weights.texeltrace");
+    let (old, new, nowhere) = (folder.name("old.json"), folder.name("new.xml"), folder.name("no/where.md"));
+    let output = replayer(&["run", &weights, "--json", &old, "--junit", &new, "--markdown", &nowhere]);
+    assert_eq!(output.status.code(), Some(64), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read_to_string(folder.path("old.json")).unwrap(), "old");
+    assert!(!folder.path("new.xml").exists());
+}
+
+#[test]
 fn errors_are_one_line_that_names_the_file() {
     let folder = Folder::new();
     std::fs::write(folder.path("bad.toml"), "schema = 1\nname = 3\n").unwrap();
+    let run = replayer(&["run", &folder.name("bad.toml"), "--path", "reference", "--json", "-"]);
+    let message = json(&run)["errors"][0]["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("2:8: "), "{message}");
     for arguments in [["info", &folder.name("bad.toml")], ["info", &folder.name("missing.texeltrace")]] {
         let output = replayer(&arguments);
         assert_eq!(output.status.code(), Some(3));
@@ -420,6 +462,7 @@ fn explain_reduce_and_coverage_say_what_is_missing() {
         (&["run", &weights, "--path", "native", "--executor", "embedded"], 64, "expected vulkan"),
         (&["run", &weights, "--json", &nowhere], 64, "there is no folder"),
         (&["run", &weights, "--junit", &empty], 64, "expected a file, it is a folder"),
+        (&["coverage", &folder.name("no*.toml")], 3, "no case (.toml) matches this pattern"),
         (&["coverage", &empty], 3, "no trace (.texeltrace) and no case (.toml) in it"),
     ] {
         let output = replayer(arguments);

@@ -54,7 +54,12 @@ pub fn plan(selection: &Selection) -> Result<Plan, PlanError> {
     let mut seen = BTreeSet::new();
     for path in &selection.paths {
         match find_traces(path) {
-            Ok(found) if found.is_empty() => plan.fail(path, "no trace (.texeltrace) and no case (.toml) in it"),
+            Ok(found) if found.is_empty() && path.is_dir() => {
+                plan.fail(path, "no trace (.texeltrace) and no case (.toml) in it");
+            }
+            Ok(found) if found.is_empty() => {
+                plan.fail(path, "no trace (.texeltrace) and no case (.toml) matches this pattern")
+            }
             Ok(found) => files.extend(found.into_iter().filter(|file| seen.insert(file.clone()))),
             Err(error) => plan.fail(path, error),
         }
@@ -102,7 +107,7 @@ impl Plan {
     fn fail(&mut self, file: &Path, message: impl ToString) {
         let (file, message) = (file.display().to_string(), message.to_string());
         // Errors of the libraries name the file themselves.
-        let message = message.strip_prefix(&format!("{file}: ")).unwrap_or(&message).to_owned();
+        let message = message.strip_prefix(&format!("{file}:")).map_or(message.as_str(), str::trim_start).to_owned();
         self.errors.push(InputError { file, message });
     }
 }

@@ -161,7 +161,11 @@ pub(super) fn run(arguments: &InfoArguments, context: &mut Context<'_>) -> Resul
             }
         }
     }
-    Ok(if sound { Exit::Success } else { Exit::Input })
+    if sound {
+        return Ok(Exit::Success);
+    }
+    Err(anyhow::anyhow!("{}: parts of it are damaged or lost, the list says which", arguments.trace.display()))
+        .or_input()
 }
 
 /// Writes what is not in a dispatch. Whether the file is sound.
@@ -179,8 +183,9 @@ fn write_trace(out: &mut dyn Write, source: &Source) -> io::Result<bool> {
         writeln!(out, "  format   container version {}", reader.version())?;
         if let Some(recovery) = reader.recovery() {
             writeln!(out, "  damage   {recovery}")?;
-            for lost in &recovery.lost {
-                sound = false;
+            sound &= recovery.lost.is_empty();
+            // The line above names the first.
+            for lost in recovery.lost.iter().skip(1) {
                 writeln!(out, "           {lost}")?;
             }
         }

@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use clap::Args;
 
-use super::exit::{Failure, OrExit as _};
+use super::exit::Failure;
 use crate::{
     report::{HtmlReport, write_annotations, write_junit, write_markdown, write_results},
     results::Results,
@@ -54,8 +54,12 @@ impl ReportArguments {
                 let (path, folder) = (path.display(), folder.display());
                 return Err(Failure::usage(format!("{option} {path}: there is no folder {folder}")));
             }
+            if let Err(error) = check_writable(path) {
+                return Err(Failure::usage(format!("{option} {}: cannot be written: {error}", path.display())));
+            }
         }
-        self.html.as_deref().map(HtmlReport::create).transpose().or_usage()
+        let html = |folder| HtmlReport::create(folder).map_err(|error| Failure::usage(format!("--html {error}")));
+        self.html.as_deref().map(html).transpose()
     }
 
     /// Writes all reports; one that can't be written keeps no other back. `numbers`: each result's number in the selection, as
@@ -94,6 +98,23 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Whether a report can take this place; changes nothing.
+fn check_writable(path: &Path) -> io::Result<()> {
+    // Opening a pipe would wait for its reader.
+    if path.is_file() {
+        File::options().append(true).open(path)?;
+    }
+    if path.exists() { Ok(()) } else { file_beside(path).map(drop) }
+}
+
+/// A file in the same folder, gone when dropped. Errors do not name it, which nobody asked for.
+fn file_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(folder_of(path)).map_err(|error| {
+        let text = error.to_string();
+        io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or(&text))
+    })
+}
+
 fn append_markdown(path: &Path, results: &Results) -> anyhow::Result<()> {
     let file = File::options().append(true).create(true).open(path);
     let mut file = file.with_context(|| path.display().to_string())?;
@@ -115,7 +136,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>
         write(&mut out).with_context(name)?;
         return out.flush().with_context(name);
     }
-    let mut beside = tempfile::NamedTempFile::new_in(folder_of(&resolved)).with_context(name)?;
+    let mut beside = file_beside(&resolved).with_context(name)?;
     let mut out = BufWriter::new(beside.as_file_mut());
     write(&mut out).with_context(name)?;
     out.flush().with_context(name)?;
