@@ -296,12 +296,12 @@ fn the_shader_is_stepped_through_forward_and_back() {
     // 641.5/256 is a tie.
     assert!(harness.query_by_label("642.0 (0x44208000)").is_some());
     // From the operand to where it was computed.
-    click(&mut harness, &format!("step {}", rounding - 2));
-    assert_eq!(harness.state().steps().current(), rounding - 2);
+    click(&mut harness, &format!("step {}", rounding - 1));
+    assert_eq!(harness.state().steps().current(), rounding - 1);
     // Another sample shows the same instruction with its own values.
     harness.state_mut().session_mut().select_sample(Some(1));
     settle(&mut harness);
-    assert_eq!(harness.state().steps().current(), rounding - 2);
+    assert_eq!(harness.state().steps().current(), rounding - 1);
     // The last row is in sight, not below the end of its list.
     choose(&mut harness, "Section of steps", "all sections");
     click(&mut harness, "Last step");

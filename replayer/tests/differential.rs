@@ -4,6 +4,7 @@
 use replayer::{
     emulated,
     execute::{
+        Executor,
         embedded::{Choice, Embedded, Finding},
         vulkan::{DeviceSelection, VulkanExecutor, VulkanOptions},
     },
@@ -193,6 +194,91 @@ fn every_row_of_the_table_gives_its_pinned_words() {
             }
         }
     }
+}
+
+/// Coordinates around texels' edges and centres, ties of the grid and their neighbours in FP32, near the image, around limits
+/// and far away.
+fn coordinates_that_are_hard(size: u32, unnormalized: bool) -> Vec<f32> {
+    let n = f64::from(size);
+    let whole = [0.0, 1.0, -1.0, n - 1.0, n, -n, 2.0 * n, -2.0 * n, 3.0 * n + 1.0, 32_767.0, 32_768.0, 40_000.0];
+    let far = [65_535.0, 1_048_576.0, 2_097_151.0, 2_097_152.0, 4_194_303.0, 4_194_304.0, 5e6, 1e8];
+    let parts = [0.0, 0.25, 0.5, 255.0, 255.5, 127.5, 128.0, 128.5].map(|steps| steps / 256.0);
+    let mut all =
+        vec![f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN, 1e-40, -1e-40, 1e-30, -1e-30, -0.0];
+    for place in whole.into_iter().chain(far).chain(far.map(|x| -x)) {
+        for part in parts {
+            let c = if unnormalized { place + part } else { (place + part) / n } as f32;
+            all.extend([c.next_down(), c, c.next_up()]);
+        }
+    }
+    all
+}
+
+/// The two ways in which positions are found, on the CPU and in SPIR-V, agree where rounding is hardest.
+#[test]
+fn positions_agree_at_the_edges_of_texels_and_of_the_grid() {
+    let base = product().dispatches.into_iter().find(|d| d.name == "filter-bilinear").expect("it is in the case");
+    let (mut vulkan, mut embedded) = (executor(), Embedded::new());
+    let mut compared = 0;
+    for size in [1, 2, 3, 37, 1023, 4096, 16_383, 16_384] {
+        let height = 3;
+        let mut dispatch = base.clone();
+        dispatch.image[1] = dispatch.image[1] & !(3 << 30) | (size - 1) << 30;
+        dispatch.image[2] = (size - 1) >> 2 | (height - 1) << 14 | 1 << 31;
+        // Finite: the exponents' highest bits are 0.
+        let word = |n: u32| n.wrapping_mul(0x9e37_79b1) & !(1 << 9 | 1 << 20 | 1 << 31);
+        dispatch.texels = (0..size * height).map(word).collect::<Vec<_>>().into();
+        for (address, linear, trunc, unnormalized) in (0..8u32)
+            .flat_map(|address| {
+                [(false, false), (false, true), (true, false), (true, true)].map(|(l, t)| (address, l, t, false))
+            })
+            .chain([(2, false, false, true), (2, true, false, true), (6, true, false, true)])
+        {
+            let (across, down) =
+                (coordinates_that_are_hard(size, unnormalized), coordinates_that_are_hard(height, unnormalized));
+            let pairs = across.iter().zip(down.iter().cycle().skip(size as usize % 97));
+            dispatch.coords.words = pairs.flat_map(|(u, v)| [u.to_bits(), v.to_bits()]).collect::<Vec<_>>().into();
+            dispatch.grid = [across.len() as u32, 1, 1];
+            dispatch.expected = None;
+            let filter = u32::from(linear);
+            dispatch.sampler = Some([
+                address | address << 3 | u32::from(unnormalized) << 15 | u32::from(trunc) << 27,
+                0x00ff_f000,
+                filter << 20 | filter << 22,
+                0x8000_0000,
+            ]);
+            dispatch.check().expect("it is whole");
+            for profile in [Profile::GFX1035, Profile::EXACT, Profile::H200, Profile::AS_SUBMITTED] {
+                if trunc && profile.name != "gfx1035" {
+                    continue;
+                }
+                let run = |path, executor: Option<&mut dyn Executor>| {
+                    evaluate(&dispatch, path, &profile, executor, false)
+                        .unwrap_or_else(|failure| panic!("{}, {size}, {address}: {failure}", profile.name))
+                };
+                let reference = run(Path::Reference, None);
+                for (which, words) in [
+                    ("device", run(Path::Emulated, Some(&mut vulkan))),
+                    ("embedded", run(Path::Emulated, Some(&mut embedded))),
+                ] {
+                    if let Some(n) = reference.iter().zip(&words).position(|(a, b)| a != b) {
+                        let at = &dispatch.coords.words[n / 4 * 2..][..2];
+                        panic!(
+                            "{} on {which}: size {size}, CLAMP {address}, linear {linear}, TRUNC_COORD {trunc}, \
+                             unnormalized {unnormalized}, at {:e} {:e}: {:#010x}, reference {:#010x}",
+                            profile.name,
+                            f32::from_bits(at[0]),
+                            f32::from_bits(at[1]),
+                            words[n],
+                            reference[n]
+                        );
+                    }
+                    compared += words.len() / 4;
+                }
+            }
+        }
+    }
+    assert!(compared > 500_000, "{compared}");
 }
 
 /// One module an instruction on a view in a format class: the state reaches it as specialization constants.

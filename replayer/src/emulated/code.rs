@@ -77,6 +77,7 @@ enum Glsl {
     FMax = 40,
     UMax = 41,
     SMax = 42,
+    Fma = 50,
     UnpackHalf2x16 = 62,
 }
 
@@ -562,10 +563,8 @@ operations! {
     f_sub(a: F, b: F) -> F = op_exact Op::FSub;
     /// Product, rounded once.
     f_mul(a: F, b: F) -> F = op_exact Op::FMul;
-    /// Product that may be fused into a following addition: only where it is exact.
-    f_mul_exact(a: F, b: F) -> F = op Op::FMul;
-    /// Sum that may be fused with a preceding product: only where that product is exact.
-    f_add_of_exact(a: F, b: F) -> F = op Op::FAdd;
+    /// `a b + c`: only where the product is exact, as Vulkan lets a device round once or twice.
+    f_fma_of_exact(a: F, b: F, c: F) -> F = ext Glsl::Fma;
     /// Quotient; Vulkan allows it an error of 2.5 ULP.
     f_div(a: F, b: F) -> F = op Op::FDiv;
     /// `a < b`.
@@ -584,6 +583,8 @@ operations! {
     f_to_u(a: F) -> U = op Op::ConvertFToU;
     /// To FP64.
     f_to_d(a: F) -> D = op Op::FConvert;
+    /// The other sign.
+    f_neg(a: F) -> F = op Op::FNegate;
     /// The bits.
     f_bits(a: F) -> U = op Op::Bitcast;
     /// Down to an integer.

@@ -85,9 +85,8 @@ pub fn float(code: &mut Code, format: Format, word: U) -> [F; 3] {
     let zero = code.u(0);
     let narrow_x = code.u_eq(format.layout, zero);
     // A small float has FP16's exponent, so its bits moved up to FP16's mantissa are the same number: 5 bits up for the
-    // 10-bit channel, 4 for the 11-bit ones.
+    // 10-bit channel, 4 for the 11-bit ones. Beside the first channel lies nothing but the sign, which it has not.
     let mut field = |shift: u32, bits: u32, up: u32| {
-        let mask = code.u((1 << bits) - 1 << up);
         let moved = match shift.cmp(&up) {
             std::cmp::Ordering::Less => {
                 let by = code.u(up - shift);
@@ -99,13 +98,18 @@ pub fn float(code: &mut Code, format: Format, word: U) -> [F; 3] {
                 code.u_shr(word, by)
             }
         };
+        if shift == 0 {
+            return moved;
+        }
+        let mask = code.u((1 << bits) - 1 << up);
         code.u_and(moved, mask)
     };
     let narrow = [field(0, 10, 5), field(10, 11, 4), field(21, 11, 4)];
     let wide = [field(0, 11, 4), field(11, 11, 4), field(22, 10, 5)];
     std::array::from_fn(|n| {
         let half = code.select(narrow_x, narrow[n], wide[n]);
-        code.unpack_half(half)[0]
+        let value = code.unpack_half(half)[0];
+        if n == 0 { code.f_abs(value) } else { value }
     })
 }
 

@@ -56,7 +56,7 @@ struct Special {
     denormal: bool,
     /// Below 0 among the places on a cube's face.
     negative_place: bool,
-    /// Of 256 and more: beyond 2^22 texels in the largest images.
+    /// Of 128 and more: beyond 2^21 texels in the largest images.
     huge: bool,
 }
 
@@ -259,7 +259,7 @@ impl Special {
                 let magnitude = word & 0x7fff_ffff;
                 special.negative_place |= matches!(column, Column::S | Column::T) && f32::from_bits(word) < 0.0;
                 special.nan |= magnitude > 0x7f80_0000;
-                special.huge |= magnitude >= 0x4380_0000;
+                special.huge |= magnitude >= 0x4300_0000;
                 special.denormal |= (1..0x0080_0000).contains(&magnitude);
             }
         }

@@ -13,6 +13,15 @@ use crate::{
 /// FP32 has no fraction from 2^23 on, so nothing but the choice of texel for absurd wrapped coordinates depends on it.
 pub const TEXEL_LIMIT: f32 = 4_194_304.0;
 
+/// The limit of texel coordinates that come from an FP32 product and go to a grid: half of [`TEXEL_LIMIT`] where the address
+/// mode does not repeat, so that half a texel can be taken off in FP32 without rounding. Both are far outside of every image;
+/// the weights there are seen in nothing but a sum's rounding.
+#[inline(always)]
+#[must_use]
+pub const fn texel_limit(repeats: bool) -> f32 {
+    if repeats { TEXEL_LIMIT } else { TEXEL_LIMIT / 2.0 }
+}
+
 /// Normalized coordinates are limited to ±2^24 before an exact product: all FP32 values beyond are even integers.
 pub const NORMALIZED_LIMIT: f32 = 16_777_216.0;
 
@@ -195,8 +204,11 @@ fn fp32(rules: &Rules, axis: &Axis, c: f32) -> Position {
     if let Some((low, high)) = half_border_limits(rules, axis) {
         s = s.clamp(low, high);
     }
-    s = s.clamp(-TEXEL_LIMIT, TEXEL_LIMIT);
-    let Some(bits) = rules.subtexel_bits.bits() else { return unquantized(rules, axis, s) };
+    let Some(bits) = rules.subtexel_bits.bits() else {
+        return unquantized(rules, axis, s.clamp(-TEXEL_LIMIT, TEXEL_LIMIT));
+    };
+    let limit = texel_limit(matches!(axis.address, Address::Wrap | Address::Mirror));
+    s = s.clamp(-limit, limit);
     let fixed = rounding(rules, axis.filter, axis.trunc_coord).f32(s * (1u32 << bits) as f32);
     on_grid(rules, axis, fixed as i32, bits)
 }

@@ -99,7 +99,8 @@ rules! {
     }
     /// How a number that no 32-bit integer holds becomes one: a texel coordinate, a level of detail, a layer.
     integer_conversion: IntegerConversion = "integer-conversion" {
-        /// It is limited before: to 2^22 texels, 64 levels, 16384 layers.
+        /// It is limited before: to 2^22 texels (2^21 on a grid after an FP32 product, where the mode does not repeat), 64 levels,
+        /// 16384 layers.
         Limited = "limited",
         /// To -2^31, as x86 converts, infinities and NaN included, unless a limit of the coordinate's own comes first. A
         /// linear weight beside an infinity is NaN. A LOD has its upper limit only below 14. Coordinates of periods that are

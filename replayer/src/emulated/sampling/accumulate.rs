@@ -9,10 +9,12 @@ use super::{
 use crate::{
     emulated::{
         code::{B, Code, D, F, Value},
+        decode::FormatClass,
         section::Stage,
     },
     reference::blend::{corner_bits, corner_shares},
     rules::{Accumulation, RuleId, SampleGroup, ZeroWeightTaps},
+    state::View,
 };
 
 impl Emitter<'_> {
@@ -90,18 +92,19 @@ impl Emitter<'_> {
                 });
             }
             (_, None) => {
+                let short = self.products_are_exact();
                 let slices: Vec<F> = values
                     .iter()
                     .map(|slice| {
-                        let rows: Vec<F> = slice.iter().map(|row| self.lerp(&level.axes[0], row)).collect();
+                        let rows: Vec<F> = slice.iter().map(|row| self.lerp(&level.axes[0], row, short)).collect();
                         match level.axes.get(1) {
-                            Some(y) => self.lerp(y, &rows),
+                            Some(y) => self.lerp(y, &rows, None),
                             None => rows[0],
                         }
                     })
                     .collect();
                 let mut value = match level.axes.get(2) {
-                    Some(z) => self.lerp(z, &slices),
+                    Some(z) => self.lerp(z, &slices, None),
                     None => slices[0],
                 };
                 if let Some(products) = level.products {
@@ -127,6 +130,27 @@ impl Emitter<'_> {
             }
         }
         sum
+    }
+
+    /// Where the product of a texel and a weight is exact, so that a device may fuse it into a sum; `None` where it need not be.
+    /// Weights on a grid have 9 significant bits at the most and small floats 7; a border colour may have more than the 15 that
+    /// FP32 leaves, as has the average around a cube's corner.
+    fn products_are_exact(&mut self) -> Option<B> {
+        let short = self.class == FormatClass::Float
+            && self.view != View::Cube
+            && self.rules.subtexel_bits.bits().is_some()
+            && !self.rules.accumulation.is_difference();
+        short.then(|| {
+            let uses_border = self.uses_border();
+            let border = self.border();
+            let code = &mut *self.code;
+            let (mask, zero) = (code.u((1 << 9) - 1), code.u(0));
+            let all = border.into_iter().fold(zero, |all, word| code.u_or(all, word));
+            let low = code.u_and(all, mask);
+            let short_border = code.u_eq(low, zero);
+            let none = code.b_not(uses_border);
+            code.b_or(none, short_border)
+        })
     }
 
     /// See [`crate::reference::blend::blend`] for [`CubeCorner::Thirds`].
@@ -168,9 +192,18 @@ impl Emitter<'_> {
         sum.unwrap_or(zero)
     }
 
-    /// `a (1-w) + b w`, or `a` for point. A tap without weight has become 0, so the formula leaves it out.
-    fn lerp(&mut self, axis: &AxisTaps, taps: &[F]) -> F {
+    /// `a (1-w) + b w`, or `a` for point. A tap without weight has become 0, so the formula leaves it out. `exact`: where the
+    /// products are.
+    fn lerp(&mut self, axis: &AxisTaps, taps: &[F], exact: Option<B>) -> F {
         let mut blended = self.weighted(axis.weight, taps[0], taps[1]);
+        if let Some(exact) = exact {
+            let code = &mut *self.code;
+            let one = code.f(1.0);
+            let rest = code.f_sub(one, axis.weight);
+            let first = code.f_mul(taps[0], rest);
+            let fused = code.f_fma_of_exact(taps[1], axis.weight, first);
+            blended = code.select(exact, fused, blended);
+        }
         if let Some(nan) = axis.nan {
             let not_a_number = self.code.f(f32::NAN);
             blended = self.code.select(nan, not_a_number, blended);

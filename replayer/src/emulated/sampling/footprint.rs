@@ -124,7 +124,7 @@ impl Emitter<'_> {
         m: usize,
     ) -> LevelTaps {
         let _section = self.code.section(Stage::Address);
-        let level = &self.level(level);
+        let level = &self.chosen_level(level);
         let offsets: Vec<Option<I>> = (0..3).map(|axis| inputs.offset.map(|word| self.offset(word, axis))).collect();
         let axes: Vec<AxisTaps> = (0..self.view.axes())
             .map(|axis| {

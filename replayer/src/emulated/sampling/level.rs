@@ -17,16 +17,38 @@ use crate::{
         place::INTEGER_END,
     },
     rules::{
-        AnisotropyRule, ExplicitLodBias, IntegerConversion, LodDerivatives, LodRounding, LodRoundingStage, MinifyFrom,
-        MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, RuleId,
+        AnisotropyRule, DenormalCoordinate, ExplicitLodBias, IntegerConversion, LodDerivatives, LodRounding,
+        LodRoundingStage, MinifyFrom, MipNearest, MipNearestLod, MipPointClamp, NanCoordinate, RuleId, SampleGroup,
     },
     state::View,
 };
+
+/// Which LODs are multiples of 1/256.
+struct LodGrid {
+    /// The one whose nearest level is taken.
+    holds_nearest: bool,
+    /// The one before limits, where the nearest level is limited instead.
+    holds_free: bool,
+    /// Whether rounding and limits may change places.
+    limits_commute: bool,
+}
 
 impl Emitter<'_> {
     /// A level. Its sizes are those of level 0, shifted: llvmpipe's query takes the level of one invocation for all of a
     /// group.
     pub(super) fn level(&mut self, number: U) -> Level {
+        self.level_or_first(number, None)
+    }
+
+    /// A level that a sampler has chosen. Without mip filter it is the view's first, which often is the image's; a compiler
+    /// does not know that an image has texels in its first level.
+    pub(super) fn chosen_level(&mut self, number: U) -> Level {
+        let (no_mip, first) = (self.slot_is(Slot::Mip, 0), self.slot_is(Slot::BaseLevel, 0));
+        let is_first = self.code.b_and(no_mip, first);
+        self.level_or_first(number, Some(is_first))
+    }
+
+    fn level_or_first(&mut self, number: U, is_first: Option<B>) -> Level {
         let _section = self.code.section(Stage::Levels);
         let whole = self.base_size();
         let one = self.code.i(1);
@@ -34,7 +56,11 @@ impl Emitter<'_> {
             .into_iter()
             .map(|whole| {
                 let shifted = self.code.i_shr(whole, number);
-                self.code.i_max(shifted, one)
+                let limited = self.code.i_max(shifted, one);
+                match is_first {
+                    Some(is_first) => self.code.select(is_first, whole, limited),
+                    None => limited,
+                }
             })
             .collect();
         let start = match self.texels {
@@ -77,22 +103,30 @@ impl Emitter<'_> {
             .collect()
     }
 
+    /// A LOD rounded to 1/256, where the rules round it.
     fn quantize_lod(&mut self, lod: F) -> F {
+        let Some(steps) = self.lod_steps(lod) else { return lod };
+        let _section = self.code.section(RuleId::LodRounding);
+        let step = self.code.f(1.0 / 256.0);
+        self.code.f_mul(steps, step)
+    }
+
+    /// A LOD in whole steps of 1/256, where the rules round it.
+    fn lod_steps(&mut self, lod: F) -> Option<F> {
         let _section = self.code.section(RuleId::LodRounding);
         let rounding = match self.rules.lod_rounding {
-            LodRounding::None => return lod,
+            LodRounding::None => return None,
             LodRounding::TowardZero => None,
             LodRounding::Floor => Some(Rounding::Floor),
             LodRounding::NearestEven => Some(Rounding::NearestEven),
             LodRounding::HalfUp => Some(Rounding::HalfUp),
         };
-        let (scale, step) = (self.code.f(256.0), self.code.f(1.0 / 256.0));
+        let scale = self.code.f(256.0);
         let x = self.code.f_mul(lod, scale);
-        let x = match rounding {
+        Some(match rounding {
             Some(how) => self.round_f(how, x),
             None => self.code.f_trunc(x),
-        };
-        self.code.f_mul(x, step)
+        })
     }
 
     fn slot_lod(&mut self, slot: Slot, signed: bool) -> F {
@@ -127,6 +161,7 @@ impl Emitter<'_> {
             lod = self.code.f_add(lod, bias);
         }
         let mut free = lod;
+        let grid = self.lod_grid(inputs);
         let mut low = self.slot_lod(Slot::MinLod, false);
         if let Some(bits) = inputs.clamp {
             let clamp = self.lod_operand(bits);
@@ -159,7 +194,8 @@ impl Emitter<'_> {
         below = self.code.b_and(below, no_low);
         lod = self.code.f_clamp(lod, low, high);
         let mut unrounded = lod;
-        if self.rules.lod_rounding_stage == LodRoundingStage::Final {
+        let final_stage = self.rules.lod_rounding_stage == LodRoundingStage::Final;
+        if final_stage {
             lod = self.quantize_lod(lod);
         }
         let point_mode = self.slot_is(Slot::Mip, 1);
@@ -184,10 +220,17 @@ impl Emitter<'_> {
             below = code.b_or(below, beyond);
         }
         let last = code.u_to_f(last_level);
-        let in_view = code.f_clamp(lod, zero, last);
+        let in_view = if grid.limits_commute {
+            // One limit instead of two: S# and T# give both, a compiler joins them.
+            let (low, high) = (code.f_clamp(low, zero, last), code.f_clamp(high, zero, last));
+            let rounded = if final_stage { self.quantize_lod(free) } else { free };
+            self.code.f_clamp(rounded, low, high)
+        } else {
+            code.f_clamp(lod, zero, last)
+        };
         let point_lod = match self.rules.mip_nearest_lod {
             MipNearestLod::Rounded => in_view,
-            MipNearestLod::Unrounded => code.f_clamp(unrounded, zero, last),
+            MipNearestLod::Unrounded => self.code.f_clamp(unrounded, zero, last),
         };
         let unchanged = if explicit || inputs.bias.is_some() || self.rules.mip_nearest != MipNearest::NearestEven {
             None
@@ -196,18 +239,24 @@ impl Emitter<'_> {
             let unlimited = self.code.b_and(no_high, no_low);
             Some(self.code.b_and(unbiased, unlimited))
         };
-        let mut nearest = self.nearest_level(point_lod, unchanged);
+        let mut nearest = self.nearest_level(point_lod, grid.holds_nearest, unchanged);
         if self.rules.mip_point_clamp == MipPointClamp::ByField {
             let _section = self.code.section(RuleId::MipPointClamp);
             let preclamp = self.slot_is(Slot::MipPointPreclamp, 1);
-            let rounds = self.rules.mip_nearest_lod == MipNearestLod::Rounded
-                && self.rules.lod_rounding_stage == LodRoundingStage::Final;
-            let free = if rounds { self.quantize_lod(free) } else { free };
-            let chosen = self.nearest_level(free, unchanged);
+            let rounds = self.rules.mip_nearest_lod == MipNearestLod::Rounded && final_stage;
+            let chosen = if rounds && self.rules.mip_nearest == MipNearest::HalfUp {
+                self.nearest_to_rounded(free)
+            } else {
+                let free = if rounds { self.quantize_lod(free) } else { free };
+                self.nearest_level(free, grid.holds_free, unchanged)
+            };
             let code = &mut *self.code;
+            // The level is a whole number, so its limits may be rounded down and joined before it is known.
+            let [low, high] = [low, high].map(|limit| {
+                let whole = code.f_floor(limit);
+                code.f_clamp(whole, zero, last)
+            });
             let chosen = code.f_clamp(chosen, low, high);
-            let chosen = code.f_floor(chosen);
-            let chosen = code.f_clamp(chosen, zero, last);
             nearest = code.select(preclamp, nearest, chosen);
         }
         let code = &mut *self.code;
@@ -218,9 +267,12 @@ impl Emitter<'_> {
         let weight = code.select(linear_mode, fraction, zero);
         let level = code.f_to_u(level);
         let one = code.u(1);
-        let next = code.u_add(level, one);
-        let next = code.u_min(next, last_level);
-        let next = code.select(below, level, next);
+        let mut next = code.u_add(level, one);
+        // A sample of its own reads a second level only where that has a weight, so where there is one.
+        if self.rules.sample_group != SampleGroup::One {
+            next = code.u_min(next, last_level);
+            next = code.select(below, level, next);
+        }
         let step = if self.rules.lod_rounding == LodRounding::None {
             code.u(0)
         } else {
@@ -235,9 +287,61 @@ impl Emitter<'_> {
         Levels { minify, level, next, step, weight, two }
     }
 
-    fn nearest_level(&mut self, lod: F, unchanged: Option<B>) -> F {
+    /// The level nearest to a LOD after its rounding, ties up, in one instruction less.
+    fn nearest_to_rounded(&mut self, lod: F) -> F {
+        let Some(steps) = self.lod_steps(lod) else { return self.nearest_level(lod, false, None) };
+        let _section = self.code.section(RuleId::MipNearest);
+        let code = &mut *self.code;
+        let (step, half) = (code.f(1.0 / 256.0), code.f(0.5));
+        let further = code.f_fma_of_exact(steps, step, half);
+        code.f_floor(further)
+    }
+
+    /// What the rounding of the LOD allows.
+    fn lod_grid(&self, inputs: &Inputs) -> LodGrid {
+        let rules = self.rules;
+        let rounds = rules.lod_rounding != LodRounding::None;
+        let last = rules.lod_rounding_stage == LodRoundingStage::Final;
+        let plain =
+            rules.integer_conversion == IntegerConversion::Limited && rules.nan_coordinate != NanCoordinate::Kept;
+        // Limits of the state are on the grid, bias and limit of the instruction need not be.
+        let limits = inputs.clamp.is_none();
+        let nearest_is_rounded = rules.mip_nearest_lod == MipNearestLod::Rounded;
+        let (free, limited) = if last {
+            (nearest_is_rounded, nearest_is_rounded)
+        } else {
+            (inputs.bias.is_none(), inputs.bias.is_none() && limits)
+        };
+        LodGrid {
+            holds_nearest: rounds && plain && limited,
+            holds_free: rounds && plain && free,
+            limits_commute: plain && (!last || !rounds || limits),
+        }
+    }
+
+    /// Whether a denormal in a LOD's operands can change the result.
+    fn lod_sees_denormals(&self) -> bool {
+        let rules = self.rules;
+        let rounds =
+            matches!(rules.lod_rounding, LodRounding::NearestEven | LodRounding::HalfUp | LodRounding::TowardZero);
+        let absorbed = rounds
+            && rules.lod_rounding_stage == LodRoundingStage::Final
+            && rules.denormal_coordinate == DenormalCoordinate::Zero
+            && rules.integer_conversion == IntegerConversion::Limited
+            && rules.sample_group == SampleGroup::One;
+        !absorbed
+    }
+
+    /// The level nearest to a LOD; `on_grid`: a multiple of 1/256.
+    fn nearest_level(&mut self, lod: F, on_grid: bool, unchanged: Option<B>) -> F {
         let _section = self.code.section(RuleId::MipNearest);
         match self.rules.mip_nearest {
+            MipNearest::HalfUp if on_grid => {
+                // The sum is exact.
+                let half = self.code.f(0.5);
+                let further = self.code.f_add(lod, half);
+                self.code.f_floor(further)
+            }
             MipNearest::HalfUp => self.round_f(Rounding::HalfUp, lod),
             MipNearest::NearestEven => {
                 let even = self.round_f(Rounding::NearestEven, lod);
@@ -344,11 +448,15 @@ impl Emitter<'_> {
     }
 
     fn lod_operand(&mut self, bits: U) -> F {
-        match self.rules.integer_conversion {
-            IntegerConversion::Limited => self.limited(bits, -LOD_LIMIT, LOD_LIMIT),
+        let limit = match self.rules.integer_conversion {
+            IntegerConversion::Limited => LOD_LIMIT,
             // Far enough for the conversion; sums stay finite.
-            IntegerConversion::Lowest => self.limited(bits, -FAR_LOD, FAR_LOD),
-        }
+            IntegerConversion::Lowest => FAR_LOD,
+        };
+        let never = self.code.b(false);
+        let value = self.condition_where(bits, if self.lod_sees_denormals() { None } else { Some(never) });
+        let (low, high) = (self.code.f(-limit), self.code.f(limit));
+        self.code.f_clamp(value, low, high)
     }
 
     /// See [`crate::reference::derivatives::half_linear_log2`].

@@ -4,6 +4,7 @@ mod accumulate;
 mod address;
 mod channel;
 mod extreme;
+mod float_grid;
 mod footprint;
 mod group;
 mod level;
@@ -263,6 +264,11 @@ impl Emitter<'_> {
         condition(self.code, self.rules, bits)
     }
 
+    /// [`Self::condition`]; denormals only where they can be seen, in some cases or (`None`) in all.
+    fn condition_where(&mut self, bits: U, denormals: Option<B>) -> F {
+        condition_where(self.code, self.rules, bits, denormals)
+    }
+
     fn limited(&mut self, bits: U, low: f32, high: f32) -> F {
         let value = self.condition(bits);
         let (low, high) = (self.code.f(low), self.code.f(high));
@@ -463,6 +469,7 @@ impl Emitter<'_> {
         self.code.choose(mode, &[linear, point, own])
     }
 
+    /// Whether the border colour can be seen.
     fn uses_border(&mut self) -> B {
         let first = self.code.u(Address::HalfBorder as u32);
         let mut any = self.code.b(false);
@@ -632,13 +639,20 @@ fn each_tap<T>(taps: &[Vec<Vec<T>>], mut visit: impl FnMut([usize; 3], &T)) {
 
 /// See [`crate::reference::coordinate::condition`].
 pub fn condition(code: &mut Code, rules: &Rules, bits: U) -> F {
+    condition_where(code, rules, bits, None)
+}
+
+fn condition_where(code: &mut Code, rules: &Rules, bits: U, denormals: Option<B>) -> F {
     let _section = code.section(RuleId::NanCoordinate);
     let mask = code.u(0x7fff_ffff);
     let magnitude = code.u_and(bits, mask);
     let (smallest, largest) = (code.u(0x0080_0000), code.u(0x7f80_0000));
     let zero = code.u(0);
     let section = code.section(RuleId::DenormalCoordinate);
-    let denormal = code.u_lt(magnitude, smallest);
+    let mut denormal = code.u_lt(magnitude, smallest);
+    if let Some(denormals) = denormals {
+        denormal = code.b_and(denormal, denormals);
+    }
     let flushed = match rules.denormal_coordinate {
         DenormalCoordinate::Zero => zero,
         DenormalCoordinate::Kept => {

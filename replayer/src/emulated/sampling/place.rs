@@ -1,7 +1,10 @@
 //! The texels and the weight along an axis where the coordinate itself is folded, limited or moved: see
 //! [`crate::reference::place`].
 
-use super::{AxisTaps, Emitter, address::remainder};
+use super::{
+    AxisTaps, Emitter,
+    address::{Index, Reach, remainder},
+};
 use crate::{
     emulated::{
         code::{B, Code, F, I, U},
@@ -237,6 +240,7 @@ impl Emitter<'_> {
         let code = &mut *self.code;
         let (low, high) = (code.i(-INDEX_LIMIT), code.i(INDEX_LIMIT));
         let addressed = code.i_clamp(by_index, low, high);
+        let addressed = Index::of(code, addressed, Reach::Far);
         let (mut indices, mut inside) = self.address(axis, addressed, size, size_f, linear);
         let code = &mut *self.code;
         let yes = code.b(true);
@@ -277,7 +281,10 @@ impl Emitter<'_> {
             let nothing = code.f(0.0);
             let before = code.f_lt(linear_t, nothing);
             let first = code.select(before, last, index);
-            let first = remainder(code, first, size, size_f);
+            // A folded coordinate is within its period, give or take a tap.
+            let first = code.i_to_f(first);
+            let first = remainder(code, first, size_f, Reach::Near);
+            let first = code.f_to_i(first);
             let at_last = code.i_eq(first, last);
             let second = code.i_add(first, one);
             let second = code.select(at_last, zero, second);

@@ -1,6 +1,9 @@
 //! Where a sample lies in a level: steps of the coordinate grid, clamps of the position, and the weight along each axis.
 
-use super::{AxisTaps, Emitter};
+use super::{
+    AxisTaps, Emitter,
+    address::{Index, Reach},
+};
 use crate::{
     emulated::{
         code::{B, D, F, I, U, Value},
@@ -8,9 +11,9 @@ use crate::{
         specialization::Slot,
     },
     reference::coordinate::{
-        FINEST_STEP, NORMALIZED_LIMIT, Rounding, SHIFT_BITS, TEXEL_LIMIT, largest_size_of_step, rounding,
+        FINEST_STEP, NORMALIZED_LIMIT, Rounding, SHIFT_BITS, TEXEL_LIMIT, largest_size_of_step, rounding, texel_limit,
     },
-    rules::{CoordinateProduct, CubeDirection, EdgeClamp, HalfBorder, RuleId},
+    rules::{CoordinateProduct, CubeDirection, DenormalCoordinate, EdgeClamp, HalfBorder, RuleId},
     state::{Address, Filter, View},
 };
 
@@ -50,7 +53,7 @@ impl Emitter<'_> {
     }
 
     /// Applies the rounding in force: it depends on the filter (dynamic) and on TRUNC_COORD (specialized).
-    fn round_by_filter<T: Value>(&mut self, linear: B, x: T, round: fn(&mut Self, Rounding, T) -> T) -> T {
+    pub(super) fn round_by_filter<T: Value>(&mut self, linear: B, x: T, round: fn(&mut Self, Rounding, T) -> T) -> T {
         let mut cache: Vec<(Rounding, T)> = Vec::new();
         let mut rounded = |emitter: &mut Self, how: Rounding| match cache.iter().find(|(known, _)| *known == how) {
             Some(&(_, value)) => value,
@@ -142,37 +145,65 @@ impl Emitter<'_> {
 
     fn axis_by_index(&mut self, axis: usize, bits: U, [offset, shift]: [Option<I>; 2], size: I, linear: B) -> AxisTaps {
         let _section = self.code.section(Stage::Position);
-        let mut c = self.condition(bits);
-        if self.view == View::Cube {
-            c = self.on_face(bits);
+        let c = if self.view == View::Cube {
+            let c = self.on_face(bits);
             let bits = self.code.f_bits(c);
-            c = self.condition(bits);
-        }
+            self.condition(bits)
+        } else {
+            let visible = self.sees_denormals();
+            self.condition_where(bits, visible)
+        };
         let c = self.step_down(c, size);
         let size_f = self.code.i_to_f(size);
         let (index, step, weight) = if self.rules.coordinate_product == CoordinateProduct::Exact {
             let fixed = self.exact_position(axis, c, size, linear);
-            self.on_grid(axis, fixed, [offset, shift], size, linear)
+            let (index, step, weight) = self.on_grid(axis, fixed, [offset, shift], size, linear);
+            // Whole periods are off, but a probe can be far.
+            let reach = if shift.is_some() { Reach::Far } else { Reach::Near };
+            (Index::of(self.code, index, reach), step, weight)
         } else {
             let unnormalized = self.slot_is(Slot::Unnormalized, 1);
             let scaled = self.code.f_mul(c, size_f);
             let s = self.code.select(unnormalized, c, scaled);
             let s = self.half_border_limit(axis, s, size_f);
-            let (low, high) = (self.code.f(-TEXEL_LIMIT), self.code.f(TEXEL_LIMIT));
-            let s = self.code.f_clamp(s, low, high);
             match self.rules.subtexel_bits.bits() {
+                Some(bits) if self.grid_fits_fp32(shift) => self.on_grid_in_fp32(axis, s, offset, size_f, linear, bits),
                 Some(bits) => {
+                    let periodic = self.is_periodic(axis);
+                    let s = self.limited_to(s, periodic, texel_limit(false));
                     let scale = self.code.f((1u32 << bits) as f32);
                     let x = self.code.f_mul(s, scale);
                     let rounded = self.round_by_filter(linear, x, Self::round_f);
                     let fixed = self.code.f_to_i(rounded);
-                    self.on_grid(axis, fixed, [offset, shift], size, linear)
+                    let (index, step, weight) = self.on_grid(axis, fixed, [offset, shift], size, linear);
+                    (Index::of(self.code, index, Reach::Far), step, weight)
                 }
-                None => self.unquantized(axis, s, offset, size_f, linear),
+                None => {
+                    let (low, high) = (self.code.f(-TEXEL_LIMIT), self.code.f(TEXEL_LIMIT));
+                    let s = self.code.f_clamp(s, low, high);
+                    let (index, step, weight) = self.unquantized(axis, s, offset, size_f, linear);
+                    (Index::of(self.code, index, Reach::Far), step, weight)
+                }
             }
         };
         let (indices, inside) = self.address(axis, index, size, size_f, linear);
-        AxisTaps { linear, step, weight, nan: None, raw: index, indices, inside }
+        AxisTaps { linear, step, weight, nan: None, raw: index.integer, indices, inside }
+    }
+
+    /// Whether a denormal coordinate can give another result than 0 does; `None` where it always can. Rounding to a grid's
+    /// nearest step makes them one.
+    fn sees_denormals(&mut self) -> Option<B> {
+        let rules = self.rules;
+        let on_grid = rules.coordinate_step.bits().is_none()
+            && rules.coordinate_product == CoordinateProduct::Fp32
+            && rules.subtexel_bits.bits().is_some()
+            && rules.denormal_coordinate == DenormalCoordinate::Zero;
+        let floors =
+            |trunc| [Filter::Point, Filter::Linear].map(|f| rounding(rules, f, trunc)).contains(&Rounding::Floor);
+        if !on_grid || floors(false) {
+            return None;
+        }
+        Some(if floors(true) { self.slot_is(Slot::TruncCoord, 1) } else { self.code.b(false) })
     }
 
     pub(super) fn step_down(&mut self, c: F, size: I) -> F {

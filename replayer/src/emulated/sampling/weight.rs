@@ -45,12 +45,14 @@ impl Emitter<'_> {
     /// Whether the first and the second texel along an axis have no weight.
     pub(super) fn weightless(&mut self, axis: &AxisTaps) -> [B; 2] {
         let code = &mut *self.code;
+        let zero = code.f(0.0);
+        let second = code.f_eq(axis.weight, zero);
+        // A weight on a grid is below 1.
         if self.rules.subtexel_bits.bits().is_some() {
-            let zero = code.u(0);
-            return [code.b(false), code.u_eq(axis.step, zero)];
+            return [code.b(false), second];
         }
-        let (zero, one) = (code.f(0.0), code.f(1.0));
-        [code.f_ge(axis.weight, one), code.f_eq(axis.weight, zero)]
+        let one = code.f(1.0);
+        [code.f_ge(axis.weight, one), second]
     }
 
     /// Integer weights of a level's taps: see [`crate::reference::blend::numerators`].
