@@ -27,3 +27,4 @@ pub mod source;
 pub mod state;
 pub mod step;
 pub mod table;
+mod text;

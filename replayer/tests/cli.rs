@@ -288,6 +288,63 @@ fn a_report_that_can_not_be_written_is_told_before_the_run() {
     }
 }
 
+/// Every command with an output looks at its place first.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_can_not_be_written_is_told_before_the_work() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("file"), "").unwrap();
+    let (file, inside) = (folder.name("file"), folder.name("file/case"));
+    let (weights, case) = (traces("h200/weights/weights.texeltrace"), traces("gfx1035/weight-rounding.toml"));
+    let to_file: [&[&str]; 5] = [
+        &["export", "csv", &weights, "--path", "reference"],
+        &["export", "parquet", &weights, "--path", "reference"],
+        &["pack", &case],
+        &["emit", &weights],
+        &["import", "hw-oracle", "kit", "--target", "gfx1035"],
+    ];
+    let to_folder: [&[&str]; 5] = [
+        &["unpack", &weights],
+        &["reduce", &weights],
+        &["fuzz", "--a", "reference:gfx1035", "--b", "reference:h200"],
+        &["capture", "--suite", "all", "--device", "none"],
+        &["export", "hw-oracle", &weights],
+    ];
+    let check = |command: &[&str], output: &str, reason: &str| {
+        let found = replayer(&[command, &["--output", output]].concat());
+        let error = text(&found.stderr);
+        assert_eq!(found.status.code(), Some(64), "{command:?} {error}");
+        assert!(error.starts_with(&format!("error: --output {output}: {reason}")), "{command:?} {error}");
+        assert!(!output.starts_with("/proc") || !error.contains(".tmp"), "{error}");
+    };
+    for command in to_file {
+        check(command, &folder.name("."), "expected a file, it is a folder");
+        check(command, &folder.name("none/file"), "there is no folder");
+        check(command, "/proc/file", "cannot be written");
+    }
+    for command in to_folder {
+        check(command, &file, "expected a folder, it is a file");
+        check(command, &inside, &format!("{file} is a file"));
+        check(command, "/proc/folder/case", "cannot be written");
+    }
+}
+
+#[test]
+fn an_export_of_nothing_leaves_no_file() {
+    let folder = Folder::new();
+    let (weights, table) = (traces("h200/weights/weights.texeltrace"), folder.name("table.csv"));
+    let missing = folder.name("missing.texeltrace");
+    for (arguments, code, words) in [
+        (vec!["export", "csv", &missing, "-o", &table], 3, "missing.texeltrace: "),
+        (vec!["export", "csv", &weights, "--filter", "none", "-o", &table], 4, "no dispatch passes --filter"),
+    ] {
+        let output = replayer(&arguments);
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+        assert!(!folder.path("table.csv").exists());
+    }
+}
+
 /// Checking a place leaves a report that is there as it is, and makes none.
 #[test]
 fn a_wrong_command_line_leaves_reports_alone() {

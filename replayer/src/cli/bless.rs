@@ -8,6 +8,7 @@ use clap::Args;
 use super::{
     Context,
     exit::{Exit, Failure, OrExit as _},
+    place::replace_file,
 };
 use crate::{expectations::bless, report::read_results};
 
@@ -55,7 +56,7 @@ pub(super) fn run(arguments: &BlessArguments, context: &mut Context<'_>) -> Resu
     if blessing.changes.is_empty() {
         writeln!(out, "{}: nothing to change", path.display())?;
     } else if arguments.write {
-        std::fs::write(path, &blessing.text).with_context(|| path.display().to_string())?;
+        replace_file(path, |file| Ok(file.write_all(blessing.text.as_bytes())?))?;
         writeln!(out, "{}: {} entries changed", path.display(), blessing.changes.len())?;
     } else {
         writeln!(out, "{}: {} entries would change; --write changes them", path.display(), blessing.changes.len())?;

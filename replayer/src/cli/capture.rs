@@ -8,6 +8,7 @@ use clap::Args;
 use super::{
     Context,
     exit::{Exit, Failure, OrExit as _},
+    place::{check_file, check_folder},
     progress::Progress,
 };
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     },
     native,
     rules::Profile,
+    text::counted,
 };
 
 /// Capture what a Vulkan device's own sampler returns, as traces with their provenance
@@ -79,6 +81,10 @@ pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Re
         let known: Vec<_> = Profile::ALL.iter().map(|p| p.name).collect();
         return Err(Failure::usage(format!("--profile {name}: expected one of {}", known.join(", "))));
     }
+    match &arguments.case {
+        Some(_) => check_file("--output", &arguments.output)?,
+        None => check_folder("--output", &arguments.output)?,
+    }
     let selection = device_selection(arguments.device.as_deref());
     let no_device = |error: ExecuteError| {
         Failure::usage(if arguments.device.is_some() { format!("--device: {error}") } else { error.to_string() })
@@ -111,8 +117,9 @@ fn capture_with(
         let samples: usize = dispatches.iter().map(|d| d.coords.rows()).sum();
         writeln!(
             out,
-            "{what}: {} dispatches, {samples} samples, {} left out",
-            dispatches.len(),
+            "{what}: {}, {}, {} left out",
+            counted(dispatches.len(), "dispatch"),
+            counted(samples, "sample"),
             captured.left_out.len()
         )?;
         for left_out in &captured.left_out {

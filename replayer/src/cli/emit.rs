@@ -7,7 +7,6 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::Context as _;
 use capture_format::{Dispatch, Source, open};
 use clap::Args;
 use rspirv::binary::Disassemble as _;
@@ -17,6 +16,7 @@ use super::{
     capture::device_selection,
     console::write_bytes,
     exit::{Exit, Failure, OrExit as _},
+    place::{check_file, replace_file},
 };
 use crate::{
     emulated::{self, ModuleKey, Slot, specialization::ROW_WORDS},
@@ -62,6 +62,9 @@ pub(super) struct EmitArguments {
 }
 
 pub(super) fn run(arguments: &EmitArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    if let Some(path) = &arguments.output {
+        check_file("--output", path)?;
+    }
     let source = open(&arguments.trace).or_input()?;
     let dispatch = find_dispatch(&source, &arguments.dispatch)?;
     let name = arguments.profile.as_deref().unwrap_or(&source.oracle().profile);
@@ -149,14 +152,14 @@ fn write(
             text.push('\n');
         }
         match &arguments.output {
-            Some(path) => std::fs::write(path, text).with_context(|| path.display().to_string())?,
+            Some(path) => replace_file(path, |file| Ok(file.write_all(text.as_bytes())?))?,
             None => context.out.write_all(text.as_bytes())?,
         }
         return Ok(Exit::Success);
     }
     let bytes: Vec<u8> = module.words.iter().flat_map(|word| word.to_le_bytes()).collect();
     match &arguments.output {
-        Some(path) => std::fs::write(path, bytes).with_context(|| path.display().to_string())?,
+        Some(path) => replace_file(path, |file| Ok(file.write_all(&bytes)?))?,
         None if std::io::stdout().is_terminal() => {
             return Err(Failure::usage(
                 "a module is binary: expected -o FILE, --text, or standard output that is no terminal",

@@ -1,6 +1,6 @@
 //! Exit codes, and errors that end a command.
 
-use std::{io::Write as _, process::ExitCode};
+use std::{io::Write as _, path::PathBuf, process::ExitCode};
 
 use anstyle::{AnsiColor, Style};
 
@@ -69,9 +69,21 @@ impl Failure {
         Self { exit: Exit::Usage, error: anyhow::anyhow!("{message}") }
     }
 
+    /// An input can't be read.
+    pub(super) fn input(message: impl std::fmt::Display) -> Self {
+        Self { exit: Exit::Input, error: anyhow::anyhow!("{message}") }
+    }
+
     /// Nothing is left to work on.
     pub(super) fn nothing(message: impl std::fmt::Display) -> Self {
         Self { exit: Exit::NothingSelected, error: anyhow::anyhow!("{message}") }
+    }
+
+    /// No dispatch is selected, by paths and filters that select from them.
+    pub(super) fn nothing_selected(paths: &[PathBuf], filtered: bool) -> Self {
+        let which = if filtered { "no dispatch passes --filter in" } else { "no dispatch in" };
+        let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+        Self::nothing(format!("nothing selected: {which} {}", paths.join(", ")))
     }
 
     /// One line on standard error, with the chain of causes.

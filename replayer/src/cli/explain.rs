@@ -16,6 +16,7 @@ use super::{
     Context,
     emit::{find_dispatch, find_index},
     exit::{Exit, Failure, OrExit as _},
+    place::check_folder,
     settings::ComputeArguments,
 };
 use crate::{
@@ -28,6 +29,7 @@ use crate::{
     rules::{Profile, Rules},
     source::SourceCache,
     table::Parts,
+    text::counted,
 };
 
 /// Say why samples differ: which rule, which descriptor bits, how many samples
@@ -336,7 +338,8 @@ pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -
         (None, Some(_), count) => {
             let trace = arguments.trace.display();
             return Err(Failure::usage(format!(
-                "--sample: {trace} has {count} dispatches, expected --dispatch N|NAME"
+                "--sample: {trace} has {}, expected --dispatch N|NAME",
+                counted(count, "dispatch")
             )));
         }
         (None, None, _) => None,
@@ -400,6 +403,7 @@ pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -
 
 /// Refuses to start what would not be written in the end.
 pub(super) fn no_case_there(folder: &Path, force: bool) -> Result<(), Failure> {
+    check_folder("--output", folder)?;
     let file = folder.join("case.toml");
     if file.exists() && !force {
         return Err(Failure::usage(format!("{} is there, expected --force or another --output", file.display())));

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use super::{
     Context,
     exit::{Exit, Failure, OrExit as _},
+    place::check_file,
     progress::Progress,
     settings::ComputeArguments,
 };
@@ -17,8 +18,10 @@ use crate::{
     execute::Executor,
     path::Path,
     report::table::{SampleTable, TableForm},
+    results::InputError,
     rules::Profile,
     source::SourceCache,
+    text::counted,
 };
 
 /// Write results sample by sample, or kits that measure on hardware
@@ -66,11 +69,18 @@ pub(super) fn run(arguments: ExportArguments, context: &mut Context<'_>) -> Resu
 
 fn table(arguments: &TableArguments, form: TableForm, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let settings = arguments.compute.settings(Pictures::None)?;
+    check_file("--output", &arguments.output)?;
     let selection = Selection { paths: arguments.paths.clone(), filters: arguments.filter.clone(), shard: None };
     let plan = plan(&selection).or_usage()?;
     let mut executor = None;
     if settings.needs_executor() && !plan.items.is_empty() {
         executor = Some(context.backend.open(&settings).or_usage()?);
+    }
+    if plan.items.is_empty() {
+        return Err(match plan.errors.first() {
+            Some(InputError { file, message }) => Failure::input(format!("{file}: {message}")),
+            None => Failure::nothing_selected(&arguments.paths, !arguments.filter.is_empty()),
+        });
     }
     let name = || arguments.output.display().to_string();
     let mut table = SampleTable::create(&arguments.output, form).with_context(name)?;
@@ -126,14 +136,14 @@ fn table(arguments: &TableArguments, form: TableForm, context: &mut Context<'_>)
     table.finish().with_context(name)?;
     writeln!(
         context.out,
-        "{}: {samples} samples of {} dispatches, {left_out} left out, {unreadable} unreadable",
+        "{}: {} of {}, {left_out} left out, {unreadable} unreadable",
         name(),
-        plan.items.len()
+        counted(samples, "sample"),
+        counted(plan.items.len(), "dispatch")
     )?;
-    Ok(match (unreadable, plan.items.len(), left_out) {
-        (1.., ..) => Exit::Input,
-        (_, 0, _) => Exit::NothingSelected,
-        (_, _, 1..) => Exit::Regression,
+    Ok(match (unreadable, left_out) {
+        (1.., _) => Exit::Input,
+        (_, 1..) => Exit::Regression,
         _ => Exit::Success,
     })
 }

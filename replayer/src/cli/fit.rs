@@ -14,6 +14,7 @@ use crate::{
     fit::{Deciders, Fit, Recorded, Verdict, fit},
     rules::{Profile, RuleChange, RuleId},
     source::SourceCache,
+    text::counted,
 };
 
 /// Find the rules that explain most recorded samples
@@ -65,7 +66,10 @@ pub(super) fn run(arguments: &FitArguments, context: &mut Context<'_>) -> Result
     }
     drop(progress);
     if recorded.is_empty() {
-        return Ok(if unreadable > 0 { Exit::Input } else { Exit::NothingSelected });
+        if unreadable > 0 {
+            return Ok(Exit::Input);
+        }
+        return Err(Failure::nothing_selected(&arguments.paths, !arguments.filter.is_empty()));
     }
     let found = fit(&recorded, start.rules).or_input()?;
     print(&found, context)?;
@@ -75,7 +79,13 @@ pub(super) fn run(arguments: &FitArguments, context: &mut Context<'_>) -> Result
 fn print(found: &Fit, context: &mut Context<'_>) -> Result<(), Failure> {
     let out = &mut context.out;
     let mut deciders = None;
-    writeln!(out, "{} samples; {} differ before, {} after", found.samples, found.mismatched_before, found.mismatched)?;
+    writeln!(
+        out,
+        "{}; {} differ before, {} after",
+        counted(found.samples, "sample"),
+        found.mismatched_before,
+        found.mismatched
+    )?;
     for sample in &found.unexplained {
         writeln!(out, "  not explained: {}/{} sample {}", sample.trace, sample.dispatch, sample.sample)?;
     }

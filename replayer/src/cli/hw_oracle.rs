@@ -10,8 +10,12 @@ use super::{
     Context,
     emit::find_dispatch,
     exit::{Exit, Failure, OrExit as _},
+    place::{check_file, check_folder},
 };
-use crate::interchange::hw_oracle::{Measured, import, write};
+use crate::{
+    interchange::hw_oracle::{Measured, import, write},
+    text::counted,
+};
 
 /// Write a kit that measures a case on an AMD GPU: assembly, rows, extra bytes and command lines
 #[derive(Debug, Args)]
@@ -46,6 +50,7 @@ pub(super) struct ImportKitArguments {
 }
 
 pub(super) fn export(arguments: &ExportKitArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    check_folder("--output", &arguments.output)?;
     let source = open(&arguments.trace).or_input()?;
     let dispatches = if arguments.dispatch.is_empty() {
         (0..source.len()).map(|n| source.dispatch(n)).collect::<Result<_, _>>().or_input()?
@@ -58,17 +63,25 @@ pub(super) fn export(arguments: &ExportKitArguments, context: &mut Context<'_>) 
     let folder = arguments.output.display();
     writeln!(
         context.out,
-        "{folder}: {} dispatches, {runs} runs; the command lines are in commands.txt of each",
-        trace.dispatches.len()
+        "{folder}: {}, {}; the command lines are in commands.txt of each",
+        counted(trace.dispatches.len(), "dispatch"),
+        counted(runs, "run")
     )?;
     Ok(Exit::Success)
 }
 
 pub(super) fn import_kit(arguments: &ImportKitArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    check_file("--output", &arguments.output)?;
     let measured = Measured { target: arguments.target.clone(), note: arguments.note.clone() };
     let trace = import(&arguments.kit, &measured).or_input()?;
     write_trace(&arguments.output, &trace, WriteOptions::compact())?;
     let samples: usize = trace.dispatches.iter().map(|d| d.coords.rows()).sum();
-    writeln!(context.out, "{}: {} dispatches, {samples} samples", arguments.output.display(), trace.dispatches.len())?;
+    writeln!(
+        context.out,
+        "{}: {}, {}",
+        arguments.output.display(),
+        counted(trace.dispatches.len(), "dispatch"),
+        counted(samples, "sample")
+    )?;
     Ok(Exit::Success)
 }

@@ -19,7 +19,7 @@ use super::{
     emit::find_index,
     exit::{Exit, Failure, OrExit as _},
 };
-use crate::recorded::describe;
+use crate::{recorded::describe, text::counted};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -177,7 +177,7 @@ fn write_trace(out: &mut dyn Write, source: &Source) -> io::Result<bool> {
     if !oracle.note.is_empty() {
         writeln!(out, "  note     {}", oracle.note)?;
     }
-    writeln!(out, "  holds    {} dispatches", source.len())?;
+    writeln!(out, "  holds    {}", counted(source.len(), "dispatch"))?;
     let mut sound = true;
     if let Source::Packed(reader) = source {
         writeln!(out, "  format   container version {}", reader.version())?;
@@ -275,7 +275,7 @@ fn write_dispatch(out: &mut dyn Write, dispatch: &Dispatch, shown: &[TableEntry]
     let [x, y, z] = dispatch.grid;
     let columns: Vec<_> = dispatch.coords.columns.iter().map(|c| c.name()).collect();
     writeln!(out, "\n{BOLD}{}{BOLD:#}  {}", dispatch.name, dispatch.op)?;
-    writeln!(out, "  grid     {x}×{y}×{z}, {} samples", dispatch.sample_count())?;
+    writeln!(out, "  grid     {x}×{y}×{z}, {}", counted(dispatch.sample_count(), "sample"))?;
     match dispatch.image_count() {
         1 => writeln!(out, "  texels   {} words", dispatch.texels.len())?,
         images => writeln!(out, "  texels   {} words in {images} images", dispatch.texel_words())?,
@@ -292,7 +292,11 @@ fn write_dispatch(out: &mut dyn Write, dispatch: &Dispatch, shown: &[TableEntry]
                 (0..samples).filter(|&i| expected.measured_channels(i) >> channel & 1 == 1).count()
             });
             let [x, y, z, w] = counts;
-            writeln!(out, "  expected {} samples; measured: X {x}, Y {y}, Z {z}, W {w}", expected.words.len() / 4)?;
+            writeln!(
+                out,
+                "  expected {}; measured: X {x}, Y {y}, Z {z}, W {w}",
+                counted(expected.words.len() / 4, "sample")
+            )?;
         }
     }
     for (number, row) in dispatch.border_table.iter().enumerate() {
@@ -310,7 +314,7 @@ fn write_dispatch(out: &mut dyn Write, dispatch: &Dispatch, shown: &[TableEntry]
             Some(words) => {
                 let uses = entry.kind.uses(dispatch)[entry.number];
                 let title = format!("{}[{}]", entry.kind.name(), entry.number);
-                writeln!(out, "  {title} used by {uses} samples")?;
+                writeln!(out, "  {title} used by {}", counted(uses, "sample"))?;
                 write_fields(out, &title, words, entry.kind.fields())?;
             }
             None => writeln!(out, "  {}[{}] is not there", entry.kind.name(), entry.number)?,

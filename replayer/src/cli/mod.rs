@@ -15,6 +15,7 @@ mod import;
 mod info;
 mod merge;
 mod pack;
+mod place;
 mod progress;
 mod reports;
 mod run;

@@ -12,7 +12,9 @@ use clap::Args;
 use super::{
     Context,
     exit::{Exit, Failure, OrExit as _},
+    place::{check_file, check_folder},
 };
+use crate::text::counted;
 
 /// Pack a case into a trace
 #[derive(Debug, Args)]
@@ -49,6 +51,7 @@ pub(super) struct UnpackArguments {
 }
 
 pub(super) fn pack(arguments: &PackArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    check_file("--output", &arguments.output)?;
     let trace = read(&arguments.case)?;
     if arguments.output.exists() && !arguments.force {
         let path = arguments.output.display();
@@ -60,6 +63,7 @@ pub(super) fn pack(arguments: &PackArguments, context: &mut Context<'_>) -> Resu
 }
 
 pub(super) fn unpack(arguments: &UnpackArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    check_folder("--output", &arguments.output)?;
     let trace = read(&arguments.trace)?;
     let options = CaseOptions { inline_words: arguments.inline, overwrite: arguments.force, ..CaseOptions::default() };
     let path = write_recording_case(&trace, &arguments.output, &options)?;
@@ -80,6 +84,6 @@ fn read(path: &Path) -> Result<Recording, Failure> {
 
 fn tell(recording: &Recording, path: &Path, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let (name, count) = (&recording.meta.name, recording.dispatches.len());
-    writeln!(context.out, "{name}: {count} dispatches in {}", path.display())?;
+    writeln!(context.out, "{name}: {} in {}", counted(count, "dispatch"), path.display())?;
     Ok(Exit::Success)
 }

@@ -2,14 +2,17 @@
 
 use std::{
     fs::File,
-    io::{self, BufWriter, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
 use anyhow::Context as _;
 use clap::Args;
 
-use super::exit::Failure;
+use super::{
+    exit::Failure,
+    place::{check_file, replace_file},
+};
 use crate::{
     report::{HtmlReport, write_annotations, write_junit, write_markdown, write_results},
     results::Results,
@@ -46,17 +49,7 @@ impl ReportArguments {
         let json = self.json.as_ref().filter(|_| !self.json_to_stdout());
         let files = [("--json", json), ("--junit", self.junit.as_ref()), ("--markdown", self.markdown.as_ref())];
         for (option, path) in files.into_iter().filter_map(|(option, path)| Some((option, path?))) {
-            if path.file_name().is_none() || path.is_dir() {
-                return Err(Failure::usage(format!("{option} {}: expected a file, it is a folder", path.display())));
-            }
-            let folder = folder_of(path);
-            if !folder.is_dir() {
-                let (path, folder) = (path.display(), folder.display());
-                return Err(Failure::usage(format!("{option} {path}: there is no folder {folder}")));
-            }
-            if let Err(error) = check_writable(path) {
-                return Err(Failure::usage(format!("{option} {}: cannot be written: {error}", path.display())));
-            }
+            check_file(option, path)?;
         }
         let html = |folder| HtmlReport::create(folder).map_err(|error| Failure::usage(format!("--html {error}")));
         self.html.as_deref().map(html).transpose()
@@ -75,10 +68,10 @@ impl ReportArguments {
         if self.json_to_stdout() {
             written.push(write_results(out, results).map_err(Into::into));
         } else if let Some(path) = &self.json {
-            written.push(replace(path, |file| Ok(write_results(file, results)?)));
+            written.push(replace_file(path, |file| Ok(write_results(file, results)?)));
         }
         if let Some(path) = &self.junit {
-            written.push(replace(path, |file| Ok(write_junit(file, results)?)));
+            written.push(replace_file(path, |file| Ok(write_junit(file, results)?)));
         }
         if let Some(html) = html {
             written.push(html.finish(results, numbers).map(drop).map_err(Into::into));
@@ -93,61 +86,10 @@ impl ReportArguments {
     }
 }
 
-/// The folder that a file is in.
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Whether a report can take this place; changes nothing.
-fn check_writable(path: &Path) -> io::Result<()> {
-    // Opening a pipe would wait for its reader.
-    if path.is_file() {
-        File::options().append(true).open(path)?;
-    }
-    if path.exists() { Ok(()) } else { file_beside(path).map(drop) }
-}
-
-/// A file in the same folder, gone when dropped. Errors do not name it, which nobody asked for.
-fn file_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    tempfile::NamedTempFile::new_in(folder_of(path)).map_err(|error| {
-        let text = error.to_string();
-        io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or(&text))
-    })
-}
-
 fn append_markdown(path: &Path, results: &Results) -> anyhow::Result<()> {
     let file = File::options().append(true).create(true).open(path);
     let mut file = file.with_context(|| path.display().to_string())?;
     let mut text = Vec::new();
     write_markdown(&mut text, results)?;
     file.write_all(&text).with_context(|| path.display().to_string())
-}
-
-/// Writes a file beside its place and moves it there: a report that is there is complete.
-fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let name = || path.display().to_string();
-    if path.file_name().is_none() || path.is_dir() {
-        return Err(io::Error::from(io::ErrorKind::IsADirectory)).with_context(name);
-    }
-    // A device or a pipe is written to, never replaced, and a link stays one.
-    let resolved = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if resolved.exists() && !resolved.is_file() {
-        let mut out = BufWriter::new(std::fs::OpenOptions::new().write(true).open(&resolved).with_context(name)?);
-        write(&mut out).with_context(name)?;
-        return out.flush().with_context(name);
-    }
-    let mut beside = file_beside(&resolved).with_context(name)?;
-    let mut out = BufWriter::new(beside.as_file_mut());
-    write(&mut out).with_context(name)?;
-    out.flush().with_context(name)?;
-    drop(out);
-    // Temporary files are private; a report is for whoever may read the folder.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let permissions = std::fs::Permissions::from_mode(0o644);
-        beside.as_file().set_permissions(permissions).with_context(name)?;
-    }
-    beside.persist(&resolved).map_err(|error| error.error).with_context(name)?;
-    Ok(())
 }

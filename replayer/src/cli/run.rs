@@ -177,17 +177,14 @@ pub(super) fn run(arguments: RunArguments, context: &mut Context<'_>) -> Result<
         out.flush()?;
     }
     arguments.reports.write(&results, &numbers.of_results, html, &mut context.out)?;
-    Ok(match end {
-        RunEnd::Stopped => Exit::Interrupted,
-        RunEnd::Abandoned(_) => Exit::Internal,
+    match end {
+        RunEnd::Stopped => Ok(Exit::Interrupted),
+        RunEnd::Abandoned(_) => Ok(Exit::Internal),
         _ if plan.selected == 0 && results.errors.is_empty() => {
-            let files = if arguments.filter.is_empty() { "no dispatch in" } else { "no dispatch passes --filter in" };
-            let paths: Vec<_> = arguments.paths.iter().map(|p| p.display().to_string()).collect();
-            let _ = writeln!(std::io::stderr(), "nothing selected: {files} {}", paths.join(", "));
-            Exit::NothingSelected
+            Err(Failure::nothing_selected(&arguments.paths, !arguments.filter.is_empty()))
         }
-        _ => Exit::of(&results),
-    })
+        _ => Ok(Exit::of(&results)),
+    }
 }
 
 fn pool_options(arguments: &RunArguments, settings: &Settings) -> Result<PoolOptions, Failure> {

@@ -14,6 +14,7 @@ use crate::{
     rules::Profile,
     source::SourceCache,
     table::Parts,
+    text::counted,
 };
 
 /// Prints what each dispatch of a plan lacks. Nothing is run.
@@ -42,7 +43,12 @@ pub(super) fn run(plan: &Plan, settings: &Settings, quiet: bool, context: &mut C
             writeln!(out, "complete   {}/{}", item.trace, item.dispatch)?;
         }
     }
-    writeln!(out, "{} of {} dispatches can be replayed and compared", plan.items.len() - lacking, plan.items.len())?;
+    writeln!(
+        out,
+        "{} of {} can be replayed and compared",
+        plan.items.len() - lacking,
+        counted(plan.items.len(), "dispatch")
+    )?;
     out.flush()?;
     Ok(match (plan.errors.len() + lacking, plan.items.len()) {
         (0, 0) => Exit::NothingSelected,

@@ -10,6 +10,7 @@ use super::{decimal, hex_float, picture::PictureSet, seconds, ulps};
 use crate::{
     compare::Difference,
     results::{DispatchResult, Outcome, Results, Status},
+    text::counted,
 };
 
 /// Why a page could not be written.
@@ -130,7 +131,12 @@ fn head(out: &mut impl Write, results: &Results) -> io::Result<()> {
     writeln!(out, "<span>in {}</span></p>", seconds(results.seconds))?;
     if let Some(ended) = &results.ended {
         let not_run = results.not_run;
-        writeln!(out, "<p class=\"alert\">Ended early: {}; {not_run} dispatches did not run.</p>", escape(ended))?;
+        writeln!(
+            out,
+            "<p class=\"alert\">Ended early: {}; {} did not run.</p>",
+            escape(ended),
+            counted(not_run, "dispatch")
+        )?;
     }
     for error in &results.errors {
         let (file, message) = (escape(&error.file), escape(&error.message));
@@ -245,7 +251,7 @@ fn close_dispatch(out: &mut impl Write, result: &DispatchResult) -> io::Result<(
         facts.push(("channels", format!("X {x}, Y {y}, Z {z}, W {w} samples differ")));
     }
     for cause in &result.causes {
-        facts.push(("cause", format!("{}: {} samples", cause.rule, cause.samples)));
+        facts.push(("cause", format!("{}: {}", cause.rule, counted(cause.samples, "sample"))));
     }
     writeln!(out, "<dl>")?;
     for (name, text) in facts {

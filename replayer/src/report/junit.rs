@@ -9,7 +9,10 @@ use std::{
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::terminal::difference_lines;
-use crate::results::{DispatchResult, Outcome, Results, Status};
+use crate::{
+    results::{DispatchResult, Outcome, Results, Status},
+    text::counted,
+};
 
 /// Writes a suite a trace and a case a dispatch. What is not as expected is a failure, a crash, timeout or unreadable input
 /// an error; what is known not to match is skipped, with the reason. Every dispatch and every input is there.
@@ -36,10 +39,9 @@ pub fn write_junit(out: &mut dyn Write, results: &Results) -> io::Result<()> {
         report.add_test_suite(suite);
     }
     let inputs: Vec<_> = results.errors.iter().map(|e| error_case(&e.file, "unreadable", &e.message)).collect();
-    let ended = results
-        .ended
-        .iter()
-        .map(|why| error_case("run", "ended early", &format!("{why}; {} dispatches did not run", results.not_run)));
+    let ended = results.ended.iter().map(|why| {
+        error_case("run", "ended early", &format!("{why}; {} did not run", counted(results.not_run, "dispatch")))
+    });
     let cases: Vec<_> = inputs.into_iter().chain(ended).collect();
     if !cases.is_empty() {
         let mut suite = TestSuite::new("inputs");
@@ -99,7 +101,7 @@ fn case(result: &DispatchResult) -> TestCase {
                 text += &format!("expected: {}\n", expectation(result));
             }
             for cause in &result.causes {
-                text += &format!("cause {}: {} samples\n", cause.rule, cause.samples);
+                text += &format!("cause {}: {}\n", cause.rule, counted(cause.samples, "sample"));
             }
             for difference in &result.first {
                 for line in difference_lines(difference) {

@@ -3,7 +3,10 @@
 use std::io::{self, Write};
 
 use super::{number, ulps};
-use crate::results::{Outcome, Results, Status};
+use crate::{
+    results::{Outcome, Results, Status},
+    text::counted,
+};
 
 /// Rows of the table of what is not as expected.
 const ROWS: usize = 50;
@@ -14,13 +17,13 @@ const ROWS: usize = 50;
 /// When the output can't be written.
 pub fn write_markdown(out: &mut dyn Write, results: &Results) -> io::Result<()> {
     let totals = &results.totals;
-    writeln!(out, "## Texel traces: {} dispatches\n", totals.dispatches())?;
+    writeln!(out, "## Texel traces: {}\n", counted(totals.dispatches(), "dispatch"))?;
     let names: Vec<_> = Status::ALL.into_iter().map(Status::name).collect();
     writeln!(out, "| {} |\n|{}", names.join(" | "), "--:|".repeat(names.len()))?;
     let counts: Vec<_> = Status::ALL.into_iter().map(|s| totals.of(s).to_string()).collect();
     writeln!(out, "| {} |\n", counts.join(" | "))?;
     if let Some(ended) = &results.ended {
-        writeln!(out, "**Ended early:** {}; {} dispatches did not run.\n", text(ended), results.not_run)?;
+        writeln!(out, "**Ended early:** {}; {} did not run.\n", text(ended), counted(results.not_run, "dispatch"))?;
     }
     let unexpected: Vec<_> = results.dispatches.iter().filter(|d| d.outcome != Outcome::Expected).collect();
     if unexpected.is_empty() {

@@ -11,6 +11,7 @@ use super::{decimal, hex_float, seconds, ulps};
 use crate::{
     compare::{Difference, DifferenceKind, Number},
     results::{DispatchResult, Outcome, OutputResult, Results, Status},
+    text::counted,
 };
 
 /// Differing samples shown for a dispatch.
@@ -79,7 +80,7 @@ pub fn write_result(out: &mut dyn Write, result: &DispatchResult, layout: Layout
     )?;
     for cause in &result.causes {
         let name = if cause.label.is_empty() { &cause.rule } else { &cause.label };
-        writeln!(out, "          cause {name}: {} samples", cause.samples)?;
+        writeln!(out, "          cause {name}: {}", counted(cause.samples, "sample"))?;
     }
     if let (Some(expectation), true) = (&result.expectation, result.outcome != Outcome::Expected) {
         writeln!(out, "          {DIM}expected: {expectation}{DIM:#}")?;
@@ -230,9 +231,10 @@ pub fn write_summary(out: &mut dyn Write, results: &Results) -> io::Result<()> {
     let samples: u64 = results.dispatches.iter().map(|d| d.samples).sum();
     writeln!(
         out,
-        "\n{BOLD}{} dispatches{BOLD:#}: {}; {samples} samples in {}",
-        results.totals.dispatches(),
+        "\n{BOLD}{}{BOLD:#}: {}; {} in {}",
+        counted(results.totals.dispatches(), "dispatch"),
         if counts.is_empty() { "none".to_owned() } else { counts.join(", ") },
+        counted(samples, "sample"),
         seconds(results.seconds)
     )?;
     let outcomes: Vec<_> = [Outcome::Regression, Outcome::Flaky, Outcome::Improvement]
