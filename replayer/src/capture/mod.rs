@@ -22,9 +22,8 @@ pub use self::{
 use crate::{
     execute::{
         ExecuteError,
-        vulkan::{DeviceInfo, DeviceKind, NativeSampler},
+        vulkan::{DeviceInfo, DeviceKind},
     },
-    native,
     path::Failure,
 };
 
@@ -171,30 +170,15 @@ pub enum CaptureError {
     },
 }
 
+/// What samples a dispatch: four words a sample.
+pub type Sample<'a> = dyn FnMut(&Dispatch) -> Result<Vec<u32>, Failure> + 'a;
+
 /// Samples dispatches on a device, twice each; what they held as expected is replaced.
 ///
 /// # Errors
 /// A device that fails or does not agree with itself, and an empty list. Where everything was left out, the trace has no
 /// dispatches.
 pub fn capture(
-    device: &mut dyn NativeSampler,
-    name: &str,
-    summary: &str,
-    dispatches: Vec<Dispatch>,
-    provenance: &Provenance,
-    detail: &str,
-) -> Result<Captured, CaptureError> {
-    capture_by(&mut |dispatch| native::run(device, dispatch), name, summary, dispatches, provenance, detail)
-}
-
-/// What samples a dispatch: four words a sample.
-pub type Sample<'a> = dyn FnMut(&Dispatch) -> Result<Vec<u32>, Failure> + 'a;
-
-/// As [`capture`], by whatever samples a dispatch.
-///
-/// # Errors
-/// As [`capture`].
-pub fn capture_by(
     device: &mut Sample<'_>,
     name: &str,
     summary: &str,
@@ -266,7 +250,7 @@ pub fn capture_suite(
 ) -> Result<Captured, CaptureError> {
     let detail = format!("suite {suite}, seed {}, samples {}", plan.seed, plan.samples);
     let name = format!("{}-{suite}", provenance.profile);
-    capture_by(device, &name, suite.summary(), suite.dispatches(plan)?, provenance, &detail)
+    capture(device, &name, suite.summary(), suite.dispatches(plan)?, provenance, &detail)
 }
 
 /// Captures suites into a folder, a packed trace each, as small as they get.

@@ -12,7 +12,7 @@ use super::{
     progress::Progress,
 };
 use crate::{
-    capture::{Captured, Plan, Provenance, Sample, Suite, capture_by, capture_to_folder, today},
+    capture::{Captured, Plan, Provenance, Sample, Suite, capture, capture_to_folder, today},
     execute::{
         ExecuteError,
         vulkan::{DeviceInfo, DeviceSelection, RawDevice, VulkanExecutor, VulkanOptions},
@@ -131,7 +131,7 @@ fn capture_with(
         let source = open(path).or_input()?;
         let dispatches = (0..source.len()).map(|n| source.dispatch(n)).collect::<Result<Vec<_>, _>>().or_input()?;
         let summary = source.meta().summary.clone();
-        let captured = capture_by(device, source.name(), &summary, dispatches, &provenance, "")?;
+        let captured = capture(device, source.name(), &summary, dispatches, &provenance, "")?;
         report(&mut context.out, &arguments.output.display().to_string(), &captured)?;
         if captured.trace.dispatches.is_empty() {
             return Ok(Exit::NothingSelected);

@@ -156,7 +156,16 @@ impl NativeSampler for Bare {
 fn devices_that_disagree_with_themselves_or_can_do_nothing_are_errors() {
     let provenance = Provenance { device: "test".to_owned(), profile: "exact".to_owned(), text: "test".to_owned() };
     let dispatches: Vec<_> = Suite::Addressing.dispatches(&PLAN).unwrap().into_iter().take(1).collect();
-    let error = capture(&mut Unsteady(0), "t", "", dispatches.clone(), &provenance, "").unwrap_err();
+    let mut unsteady = Unsteady(0);
+    let error = capture(
+        &mut |dispatch| replayer::native::run(&mut unsteady, dispatch),
+        "t",
+        "",
+        dispatches.clone(),
+        &provenance,
+        "",
+    )
+    .unwrap_err();
     assert!(
         matches!(
             error,
@@ -164,9 +173,10 @@ fn devices_that_disagree_with_themselves_or_can_do_nothing_are_errors() {
         ),
         "{error}"
     );
-    let captured = capture(&mut Bare, "t", "", dispatches, &provenance, "").unwrap();
+    let mut bare = |dispatch: &_| replayer::native::run(&mut Bare, dispatch);
+    let captured = capture(&mut bare, "t", "", dispatches, &provenance, "").unwrap();
     assert!(captured.trace.dispatches.is_empty());
     assert_eq!(captured.left_out, [LeftOut { dispatch: "wrap-point".to_owned(), reason: "samplers".to_owned() }]);
-    let error = capture(&mut Bare, "t", "", Vec::new(), &provenance, "").unwrap_err();
+    let error = capture(&mut bare, "t", "", Vec::new(), &provenance, "").unwrap_err();
     assert_eq!(error.to_string(), "t: no dispatches to capture");
 }

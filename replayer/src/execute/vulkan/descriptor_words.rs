@@ -2,8 +2,6 @@
 //!
 //! On AMD's GPUs these are S#; a driver that runs without hardware (RADV with `RADV_FORCE_FAMILY`) makes them too.
 
-use std::sync::Arc;
-
 use ash::{ext, vk};
 use capture_format::CompareFunc;
 
@@ -11,7 +9,7 @@ use super::{
     DeviceSelection, VulkanOptions,
     error::Named,
     native::{AddressMode, BorderColor, NativeFilter, NativeSamplerState, ReductionMode},
-    physical::{Physical, choose},
+    small_device::Chosen,
 };
 use crate::execute::ExecuteError;
 
@@ -28,30 +26,15 @@ pub fn sampler_words(
     options: &VulkanOptions,
     states: &[(NativeSamplerState, Option<CompareFunc>)],
 ) -> Result<Vec<[u32; 4]>, ExecuteError> {
-    let instance = Arc::new(options.instance()?);
-    let mut devices = Physical::list(&instance)?;
-    let infos: Vec<_> = devices.iter().map(|d| d.info.clone()).collect();
-    let physical = devices.swap_remove(choose(&infos, selection)?);
-    // SAFETY: the physical device comes from this instance.
-    let known = unsafe { instance.raw.enumerate_device_extension_properties(physical.raw) }
-        .named("vkEnumerateDeviceExtensionProperties")?;
-    let name = ext::descriptor_buffer::NAME;
-    if !known.iter().any(|e| e.extension_name_as_c_str() == Ok(name)) {
-        return Err(ExecuteError::Unsupported(format!("{} has no VK_EXT_descriptor_buffer", physical.info.name)));
-    }
-    let mut sizes = vk::PhysicalDeviceDescriptorBufferPropertiesEXT::default();
-    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut sizes);
-    // SAFETY: the device has the extension of the structure in the chain, and so version 1.1 at least.
-    unsafe { instance.raw.get_physical_device_properties2(physical.raw, &mut properties) };
-    if sizes.sampler_descriptor_size != BYTES {
-        let size = sizes.sampler_descriptor_size;
+    let chosen = Chosen::new(selection, options)?;
+    let extension = ext::descriptor_buffer::NAME;
+    chosen.require(extension)?;
+    // SAFETY: the device has the extension.
+    let size = unsafe { chosen.descriptor_sizes() }.sampler_descriptor_size;
+    if size != BYTES {
         return Err(ExecuteError::Unsupported(format!("sampler descriptors take {size} bytes, {BYTES} are expected")));
     }
-    let priorities = [1.0];
-    let queues =
-        [vk::DeviceQueueCreateInfo::default().queue_family_index(physical.queue_family).queue_priorities(&priorities)];
-    let extensions = [name.as_ptr()];
-    let have = &physical.features;
+    let have = &chosen.physical.features;
     let core = vk::PhysicalDeviceFeatures {
         sampler_anisotropy: have.core.sampler_anisotropy,
         ..vk::PhysicalDeviceFeatures::default()
@@ -61,20 +44,11 @@ pub fn sampler_words(
         .sampler_filter_minmax(have.v12.sampler_filter_minmax == vk::TRUE)
         .sampler_mirror_clamp_to_edge(have.v12.sampler_mirror_clamp_to_edge == vk::TRUE);
     let mut buffers = vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default().descriptor_buffer(true);
-    let mut features =
-        vk::PhysicalDeviceFeatures2::default().features(core).push_next(&mut v12).push_next(&mut buffers);
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&extensions)
-        .push_next(&mut features);
-    // SAFETY: all that `info` points to lives to the end of this function; the extension is there, and it requires the two
-    // features that were not asked about.
-    let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.named("vkCreateDevice")?;
-    let functions = ext::descriptor_buffer::Device::new(&instance.raw, &raw);
-    let words = states.iter().map(|(state, compare)| words(&raw, &functions, state, *compare)).collect();
-    // SAFETY: the samplers that were made from the device are destroyed.
-    unsafe { raw.destroy_device(None) };
-    words
+    let features = vk::PhysicalDeviceFeatures2::default().features(core).push_next(&mut v12).push_next(&mut buffers);
+    // SAFETY: the extension is there, and it requires the two features that were not asked about.
+    let device = unsafe { chosen.open(extension, features) }?;
+    let functions = ext::descriptor_buffer::Device::new(&device.instance.raw, &device.raw);
+    states.iter().map(|(state, compare)| words(&device.raw, &functions, state, *compare)).collect()
 }
 
 fn words(

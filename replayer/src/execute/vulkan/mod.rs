@@ -22,6 +22,7 @@ mod pipeline;
 mod plan;
 mod raw;
 mod sampler;
+mod small_device;
 mod statistics;
 
 use std::{

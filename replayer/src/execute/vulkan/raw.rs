@@ -4,7 +4,7 @@
 //! There was no such GPU to run this on; that the driver's own T# reads as GFX10.3's is asked of it before anything is
 //! sampled.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use ash::{ext, vk};
 use capture_format::{ImageDescriptor, ImageType};
@@ -12,9 +12,8 @@ use capture_format::{ImageDescriptor, ImageType};
 use super::{
     DeviceInfo, DeviceSelection, VulkanOptions,
     error::Named,
-    instance::Instance,
     memory::memory_type,
-    physical::{Physical, choose},
+    small_device::{Chosen, SmallDevice},
 };
 use crate::execute::{ExecuteError, Module};
 
@@ -65,23 +64,7 @@ pub struct RawDevice {
     functions: ext::descriptor_buffer::Device,
     sizes: Sizes,
     timeout: Duration,
-    device: Owned,
-}
-
-/// The device, destroyed when dropped.
-struct Owned {
-    raw: ash::Device,
-    queue: vk::Queue,
-    physical: Physical,
-    _instance: Arc<Instance>,
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // SAFETY: what was made from it is destroyed by the guards below, which do not outlive a call; `run` waits until the
-        // queue is idle or leaves the device lost.
-        unsafe { self.raw.destroy_device(None) };
-    }
+    device: SmallDevice,
 }
 
 /// Bytes of descriptors.
@@ -181,26 +164,16 @@ impl RawDevice {
     /// [`ExecuteError::Unavailable`] where there is no such device, [`ExecuteError::Unsupported`] when it is not AMD's or its
     /// driver lacks what is needed.
     pub fn open(selection: &DeviceSelection, options: &VulkanOptions) -> Result<Self, ExecuteError> {
-        let instance = Arc::new(options.instance()?);
-        let mut devices = Physical::list(&instance)?;
-        let infos: Vec<_> = devices.iter().map(|d| d.info.clone()).collect();
-        let physical = devices.swap_remove(choose(&infos, selection)?);
-        let name = &physical.info.name;
+        let chosen = Chosen::new(selection, options)?;
+        let name = chosen.physical.info.name.clone();
         let lacks = |what: &str| ExecuteError::Unsupported(format!("{name}: {what}"));
-        if physical.info.vendor_id != AMD {
+        if chosen.physical.info.vendor_id != AMD {
             return Err(lacks("raw descriptors are T# and S#, which AMD's devices have"));
         }
-        // SAFETY: the physical device comes from this instance.
-        let known = unsafe { instance.raw.enumerate_device_extension_properties(physical.raw) }
-            .named("vkEnumerateDeviceExtensionProperties")?;
         let extension = ext::descriptor_buffer::NAME;
-        if !known.iter().any(|e| e.extension_name_as_c_str() == Ok(extension)) {
-            return Err(lacks("the driver has no VK_EXT_descriptor_buffer"));
-        }
-        let mut stated = vk::PhysicalDeviceDescriptorBufferPropertiesEXT::default();
-        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut stated);
-        // SAFETY: the device has the extension of the structure in the chain, and so version 1.1 at least.
-        unsafe { instance.raw.get_physical_device_properties2(physical.raw, &mut properties) };
+        chosen.require(extension)?;
+        // SAFETY: the device has the extension.
+        let stated = unsafe { chosen.descriptor_sizes() };
         let sizes = Sizes {
             image: stated.sampled_image_descriptor_size,
             sampler: stated.sampler_descriptor_size,
@@ -213,25 +186,12 @@ impl RawDevice {
                 sizes.image, sizes.sampler
             )));
         }
-        let priorities = [1.0];
-        let queues = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(physical.queue_family)
-            .queue_priorities(&priorities)];
-        let extensions = [extension.as_ptr()];
         let mut v12 = vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true);
         let mut buffers = vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default().descriptor_buffer(true);
-        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut buffers);
-        let info = vk::DeviceCreateInfo::default()
-            .queue_create_infos(&queues)
-            .enabled_extension_names(&extensions)
-            .push_next(&mut features);
-        // SAFETY: all that `info` points to lives to the end of this function; the extension is there, and it requires the
-        // two features.
-        let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.named("vkCreateDevice")?;
-        let functions = ext::descriptor_buffer::Device::new(&instance.raw, &raw);
-        // SAFETY: a queue 0 of this family was asked for above.
-        let queue = unsafe { raw.get_device_queue(physical.queue_family, 0) };
-        let device = Owned { raw, queue, physical, _instance: instance };
+        let features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut buffers);
+        // SAFETY: the extension is there, and it requires the two features.
+        let device = unsafe { chosen.open(extension, features) }?;
+        let functions = ext::descriptor_buffer::Device::new(&device.instance.raw, &device.raw);
         Ok(Self { functions, sizes, timeout: options.timeout, device })
     }
 

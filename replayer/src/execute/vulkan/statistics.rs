@@ -2,15 +2,11 @@
 //!
 //! A driver that runs without hardware (RADV with `RADV_FORCE_FAMILY`) says it as well: nothing but a pipeline is made.
 
-use std::{ffi::CString, sync::Arc};
+use std::ffi::CString;
 
 use ash::{khr, vk};
 
-use super::{
-    DeviceSelection, VulkanOptions,
-    error::Named,
-    physical::{Physical, choose},
-};
+use super::{DeviceSelection, VulkanOptions, error::Named, small_device::Chosen};
 use crate::execute::{ExecuteError, Module};
 
 /// One figure about a compiled module, under the driver's own name.
@@ -49,38 +45,20 @@ pub fn compile_statistics(
 ) -> Result<Vec<Statistic>, ExecuteError> {
     let entry = CString::new(entry)
         .map_err(|_| ExecuteError::InvalidJob("the entry point's name has a zero in it".to_owned()))?;
-    let instance = Arc::new(options.instance()?);
-    let mut devices = Physical::list(&instance)?;
-    let infos: Vec<_> = devices.iter().map(|d| d.info.clone()).collect();
-    let physical = devices.swap_remove(choose(&infos, selection)?);
-    // SAFETY: the physical device comes from this instance.
-    let known = unsafe { instance.raw.enumerate_device_extension_properties(physical.raw) }
-        .named("vkEnumerateDeviceExtensionProperties")?;
-    let name = khr::pipeline_executable_properties::NAME;
-    if !known.iter().any(|e| e.extension_name_as_c_str() == Ok(name)) {
-        let name = &physical.info.name;
-        return Err(ExecuteError::Unsupported(format!("{name} has no VK_KHR_pipeline_executable_properties")));
-    }
-    let priorities = [1.0];
-    let queues =
-        [vk::DeviceQueueCreateInfo::default().queue_family_index(physical.queue_family).queue_priorities(&priorities)];
-    let extensions = [name.as_ptr()];
+    let chosen = Chosen::new(selection, options)?;
+    let extension = khr::pipeline_executable_properties::NAME;
+    chosen.require(extension)?;
     let core = vk::PhysicalDeviceFeatures {
-        shader_float64: physical.features.core.shader_float64,
+        shader_float64: chosen.physical.features.core.shader_float64,
         ..vk::PhysicalDeviceFeatures::default()
     };
     let mut executables =
         vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default().pipeline_executable_info(true);
-    let mut features = vk::PhysicalDeviceFeatures2::default().features(core).push_next(&mut executables);
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&extensions)
-        .push_next(&mut features);
-    // SAFETY: all that `info` points to lives to the end of this function; the extension is there, and it requires its
-    // feature.
-    let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.named("vkCreateDevice")?;
-    let functions = khr::pipeline_executable_properties::Device::new(&instance.raw, &raw);
-    let found = with_pipeline(&raw, module, &entry, specialization, texels, |pipeline| {
+    let features = vk::PhysicalDeviceFeatures2::default().features(core).push_next(&mut executables);
+    // SAFETY: the extension is there, and it requires its feature; the other feature is the device's own.
+    let device = unsafe { chosen.open(extension, features) }?;
+    let functions = khr::pipeline_executable_properties::Device::new(&device.instance.raw, &device.raw);
+    with_pipeline(&device.raw, module, &entry, specialization, texels, |pipeline| {
         let of = vk::PipelineInfoKHR::default().pipeline(pipeline);
         // SAFETY: the pipeline lives, and the extension with its feature is on.
         let count = unsafe { functions.get_pipeline_executable_properties(&of) }
@@ -95,10 +73,7 @@ pub fn compile_statistics(
             all.extend(statistics.iter().map(statistic));
         }
         Ok(all)
-    });
-    // SAFETY: all that was made from the device is destroyed.
-    unsafe { raw.destroy_device(None) };
-    found
+    })
 }
 
 fn statistic(of: &vk::PipelineExecutableStatisticKHR<'_>) -> Statistic {
