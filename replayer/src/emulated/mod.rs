@@ -12,6 +12,7 @@
 
 pub mod code;
 pub mod decode;
+pub(crate) mod entry;
 pub(crate) mod module;
 mod sampling;
 pub mod section;
@@ -35,9 +36,10 @@ use crate::{
     table::Parts,
 };
 
-use self::table::Table;
+use self::{entry::Coverage, table::Table};
 
 pub use decode::FormatClass;
+pub use entry::{ENTRY, WORKGROUP, invocation};
 pub use specialization::{Slot, specialize, specialize_table};
 
 /// What a module is made for.
@@ -75,15 +77,6 @@ impl ModuleKey {
         Some(Self { class: class.filter(|_| same_view)?, table: true, ..key })
     }
 }
-
-/// Name of the entry point of every module.
-pub const ENTRY: &str = "main";
-
-/// Invocations in a workgroup.
-pub const WORKGROUP: u32 = 64;
-
-/// Workgroups in a row of the dispatch: within Vulkan's smallest maxComputeWorkGroupCount.
-const GROUPS_IN_A_ROW: u32 = 32768;
 
 /// The module for a key. Modules are made once and kept.
 ///
@@ -156,7 +149,7 @@ pub fn with_parts_job<T>(
     let module = module(&key)?;
     let table = Table::new(&rules, parts, states)?;
     let samples = whole.coords.rows();
-    let (count, groups, row) = counts(samples)?;
+    let Coverage { samples: count, row, groups } = Coverage::of(samples)?;
     Ok(f(&Job {
         module: &module,
         entry: ENTRY,
@@ -168,7 +161,7 @@ pub fn with_parts_job<T>(
             Binding { set: 0, binding: 3, element: 0, resource: Resource::Input(&table.states) },
         ],
         push_constants: &[count, row, whole.grid[0], whole.grid[1]],
-        groups: [row, groups.div_ceil(row.max(1)), 1],
+        groups,
     }))
 }
 
@@ -201,7 +194,7 @@ pub fn with_job<T>(
     let module = module(&ModuleKey::of(state, rules))?;
     let operands = in_module_order(state, coords);
     let samples = coords.rows();
-    let (count, groups, row) = counts(samples)?;
+    let Coverage { samples: count, row, groups } = Coverage::of(samples)?;
     Ok(f(&Job {
         module: &module,
         entry: ENTRY,
@@ -212,35 +205,8 @@ pub fn with_job<T>(
             Binding { set: 0, binding: 2, element: 0, resource: Resource::Output(samples * 4) },
         ],
         push_constants: &[count, row, state.grid[0], state.grid[1]],
-        groups: [row, groups.div_ceil(row.max(1)), 1],
+        groups,
     }))
-}
-
-/// A number of samples as the module takes it, and its [`workgroups`].
-fn counts(samples: usize) -> Result<(u32, u32, u32), Refusal> {
-    let count = u32::try_from(samples).map_err(|_| Refusal {
-        field: "grid".to_owned(),
-        bits: None,
-        value: format!("{samples} samples"),
-        reason: "a dispatch has at most 2^32 - 1 samples".to_owned(),
-    })?;
-    let (groups, row) = workgroups(count);
-    Ok((count, groups, row))
-}
-
-/// Workgroups for so many samples, and how many of them are in a row.
-fn workgroups(samples: u32) -> (u32, u32) {
-    let groups = samples.div_ceil(WORKGROUP);
-    (groups, groups.min(GROUPS_IN_A_ROW))
-}
-
-/// The `GlobalInvocationId` that computes a sample of a dispatch of so many.
-#[must_use]
-pub fn invocation(sample: u32, samples: u32) -> [u32; 3] {
-    let (_, row) = workgroups(samples);
-    let (group, lane) = (sample / WORKGROUP, sample % WORKGROUP);
-    let row = row.max(1);
-    [group % row * WORKGROUP + lane, group / row, 0]
 }
 
 /// The image of a state as executors bind it.

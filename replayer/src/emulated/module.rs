@@ -7,8 +7,9 @@ use rspirv::{
 };
 
 use super::{
-    ENTRY, ModuleKey, WORKGROUP,
+    ModuleKey,
     code::{Code, U, Value},
+    entry::{EntryPoint, OneOf},
     sampling::{About, Emitter, GroupVariables, Inputs, Rows, TableTexels, Texels, Variables, condition},
     section::{Stage, listing},
     specialization::{COMMON, ROW_WORDS, RowWord, Slot},
@@ -48,61 +49,26 @@ pub fn emit(key: &ModuleKey) -> Result<Vec<u32>, rspirv::dr::Error> {
             common: code.specialization(COMMON, 0, "common"),
         },
     };
-    let push = push_constants(&mut code);
-    let group = builtin(&mut code, 3, spirv::BuiltIn::WorkgroupId, "workgroup");
-    let local = builtin(&mut code, 1, spirv::BuiltIn::LocalInvocationIndex, "lane");
-
-    let void = code.void_type();
-    let signature = code.raw().type_function(void, []);
-    let main = {
-        let begun = code.raw().begin_function(void, None, spirv::FunctionControl::NONE, signature);
-        code.keep(begun)
-    };
-    code.raw().entry_point(spirv::ExecutionModel::GLCompute, main, ENTRY, [group, local]);
-    code.raw().execution_mode(main, spirv::ExecutionMode::LocalSize, [WORKGROUP, 1, 1]);
-    let begun = code.raw().begin_block(None);
-    code.keep(begun);
-
+    let entry = EntryPoint::begin(&mut code);
     let computes_lod = !matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
     let variables = (computes_lod && key.op.kind == OpKind::Sample).then(|| Variables::new(&mut code, rules));
     let group_variables = (key.op.kind == OpKind::Sample && GroupVariables::needed(rules, key.view))
         .then(|| GroupVariables::declare(&mut code));
-    let samples = load_push(&mut code, push, 0);
-    let row = load_push(&mut code, push, 1);
-    let group3 = code.raw().type_vector(uint, 3);
-    let group = code.instruction(SpirvOp::Load, group3, vec![Operand::IdRef(group)]);
-    let (group_x, group_y): (U, U) = (code.extract(group, 0), code.extract(group, 1));
-    let lane: U = code.load(local);
-    let groups_before = code.u_mul(group_y, row);
-    let group = code.u_add(groups_before, group_x);
-    let lanes = code.u(WORKGROUP);
-    let first = code.u_mul(group, lanes);
-    let index = code.u_add(first, lane);
-    code.name(index.id(), "sample");
-    let in_grid = code.u_lt(index, samples);
-    code.if_then(in_grid, |code| {
-        let inputs = read_operands(code, key, operands, push, index);
+    entry.each_sample(&mut code, results, |code, OneOf { samples, index }| {
+        let inputs = read_operands(code, key, operands, &entry, index);
         let (slots, texels) = bound.state(code, key, operands, index);
         let gathers = key.op.kind == OpKind::Gather4;
         let about = About { rules, view: key.view, class: key.class, gathers, variables, group_variables };
-        let read = |code: &mut Code, index: U| read_operands(code, key, operands, push, index);
+        let read = |code: &mut Code, index: U| read_operands(code, key, operands, &entry, index);
         let rows = Rows { samples, index, read: &read };
         let mut emitter = Emitter::new(code, about, &slots, texels, rows);
         let explicit = matches!(key.op.lod, LodSource::Explicit | LodSource::Zero);
-        let words = match key.op.kind {
+        match key.op.kind {
             OpKind::Load => emitter.load(&inputs),
             OpKind::Sample => emitter.sample(&inputs, explicit),
             OpKind::Gather4 => emitter.gather(&inputs, explicit),
-        };
-        let pointer = element(code, results, word4, index);
-        let vector = code.vector(&words);
-        let stored = code.raw().store(pointer, vector, None, []);
-        code.keep(stored);
+        }
     });
-    let returned = code.raw().ret();
-    code.keep(returned);
-    let ended = code.raw().end_function();
-    code.keep(ended);
     code.finish()
 }
 
@@ -230,42 +196,6 @@ fn block(code: &mut Code, element: Word, stride: u32, access: Decoration) -> Wor
     block
 }
 
-pub(crate) fn push_constants(code: &mut Code) -> Word {
-    let uint = U::type_id(code);
-    let builder = code.raw();
-    let block = builder.type_struct([uint, uint, uint, uint]);
-    builder.decorate(block, Decoration::Block, []);
-    for (member, name) in ["samples", "groups_in_a_row", "grid_width", "grid_height"].into_iter().enumerate() {
-        let member = member as u32;
-        builder.member_decorate(block, member, Decoration::Offset, [Operand::LiteralBit32(4 * member)]);
-        builder.member_name(block, member, name);
-    }
-    let pointer = builder.type_pointer(None, StorageClass::PushConstant, block);
-    let variable = builder.variable(pointer, None, StorageClass::PushConstant, None);
-    builder.name(variable, "dispatch");
-    variable
-}
-
-pub(crate) fn builtin(code: &mut Code, components: u32, builtin: spirv::BuiltIn, name: &str) -> Word {
-    let uint = U::type_id(code);
-    let builder = code.raw();
-    let ty = if components == 1 { uint } else { builder.type_vector(uint, components) };
-    let pointer = builder.type_pointer(None, StorageClass::Input, ty);
-    let variable = builder.variable(pointer, None, StorageClass::Input, None);
-    builder.decorate(variable, Decoration::BuiltIn, [Operand::BuiltIn(builtin)]);
-    builder.name(variable, name);
-    variable
-}
-
-pub(crate) fn load_push(code: &mut Code, block: Word, member: i32) -> U {
-    let uint = U::type_id(code);
-    let pointer_type = code.raw().type_pointer(None, StorageClass::PushConstant, uint);
-    let member = code.i(member);
-    let pointer =
-        code.instruction(SpirvOp::AccessChain, pointer_type, vec![Operand::IdRef(block), Operand::IdRef(member.id())]);
-    code.load(pointer)
-}
-
 /// Pointer to an element of a buffer.
 pub(crate) fn element(code: &mut Code, buffer: Word, ty: Word, index: U) -> Word {
     let pointer_type = code.raw().type_pointer(None, StorageClass::StorageBuffer, ty);
@@ -277,7 +207,7 @@ pub(crate) fn element(code: &mut Code, buffer: Word, ty: Word, index: U) -> Word
     )
 }
 
-fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, push: Word, index: U) -> Inputs {
+fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, entry: &EntryPoint, index: U) -> Inputs {
     let columns = State::operands(key.op, key.view);
     let stride = code.u(row_words(key));
     let row = code.u_mul(index, stride);
@@ -308,7 +238,7 @@ fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, push: Word, i
     inputs.derivatives = match key.op.lod {
         _ if key.op.kind == OpKind::Load => None,
         LodSource::Derivatives => Some(along),
-        LodSource::Implicit | LodSource::Bias => Some(quad_derivatives(code, key, operands, push, index)),
+        LodSource::Implicit | LodSource::Bias => Some(quad_derivatives(code, key, operands, entry, index)),
         LodSource::Explicit | LodSource::Zero => None,
     };
     inputs
@@ -316,9 +246,9 @@ fn read_operands(code: &mut Code, key: &ModuleKey, operands: Word, push: Word, i
 
 /// Differences of the coordinates in a sample's 2x2 quad, as [`crate::reference::Sampler`] takes them: a real shader has
 /// them from the other lanes of the quad, a recorded grid from its neighbouring rows.
-fn quad_derivatives(code: &mut Code, key: &ModuleKey, operands: Word, push: Word, index: U) -> [Vec<U>; 2] {
+fn quad_derivatives(code: &mut Code, key: &ModuleKey, operands: Word, entry: &EntryPoint, index: U) -> [Vec<U>; 2] {
     let _section = code.section(RuleId::QuadDerivatives);
-    let (width, height) = (load_push(code, push, 2), load_push(code, push, 3));
+    let (width, height) = (entry.push(code, 2), entry.push(code, 3));
     let one = code.u(1);
     let x = code.u_mod(index, width);
     let y = code.u_div(index, width);

@@ -11,14 +11,12 @@ use rspirv::{
 use super::operands::Fetch;
 use crate::{
     emulated::{
-        ENTRY,
         code::{Code, F, I, U, Value},
-        module::{buffer, builtin, element, load_push, push_constants, resource},
+        entry::{EntryPoint, OneOf},
+        module::{buffer, element, resource},
     },
     execute::vulkan::NativeView,
 };
-
-pub use crate::emulated::WORKGROUP;
 
 /// What a module is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,31 +86,7 @@ impl Kernel {
         let word4 = code.raw().type_vector(uint, 4);
         let (rows, _) = buffer(&mut code, uint, 4, 1, "operands", spirv::Decoration::NonWritable);
         let (results, _) = buffer(&mut code, word4, 16, 2, "results", spirv::Decoration::NonReadable);
-        let push = push_constants(&mut code);
-        let group = builtin(&mut code, 3, spirv::BuiltIn::WorkgroupId, "workgroup");
-        let lane = builtin(&mut code, 1, spirv::BuiltIn::LocalInvocationIndex, "lane");
-
-        let void = code.void_type();
-        let signature = code.raw().type_function(void, []);
-        let begun = code.raw().begin_function(void, None, spirv::FunctionControl::NONE, signature);
-        let main = code.keep(begun);
-        code.raw().entry_point(spirv::ExecutionModel::GLCompute, main, ENTRY, [group, lane]);
-        code.raw().execution_mode(main, spirv::ExecutionMode::LocalSize, [WORKGROUP, 1, 1]);
-        let begun = code.raw().begin_block(None);
-        code.keep(begun);
-        let samples = load_push(&mut code, push, 0);
-        let groups_in_a_row = load_push(&mut code, push, 1);
-        let group3 = code.raw().type_vector(uint, 3);
-        let group = code.instruction(Op::Load, group3, vec![Operand::IdRef(group)]);
-        let (group_x, group_y): (U, U) = (code.extract(group, 0), code.extract(group, 1));
-        let lane = code.load::<U>(lane);
-        let before = code.u_mul(group_y, groups_in_a_row);
-        let group = code.u_add(before, group_x);
-        let lanes = code.u(WORKGROUP);
-        let first = code.u_mul(group, lanes);
-        let index = code.u_add(first, lane);
-        let in_grid = code.u_lt(index, samples);
-        code.if_then(in_grid, |code| {
+        EntryPoint::begin(&mut code).each_sample(&mut code, results, |code, OneOf { index, .. }| {
             let stride = code.u(self.stride() as u32);
             let row = code.u_mul(index, stride);
             let words: Vec<U> = (0..self.stride() as u32)
@@ -132,23 +106,15 @@ impl Kernel {
             }
             let texel = code.raw().type_vector(component, 4);
             let result = self.sample(code, texel, loaded, at, rest, axes);
-            let words: [U; 4] = std::array::from_fn(|n| {
+            std::array::from_fn(|n| {
                 if self.integer {
                     code.extract(result, n as u32)
                 } else {
                     let value: F = code.extract(result, n as u32);
                     code.f_bits(value)
                 }
-            });
-            let pointer = element(code, results, word4, index);
-            let vector = code.vector(&words);
-            let stored = code.raw().store(pointer, vector, None, []);
-            code.keep(stored);
+            })
         });
-        let returned = code.raw().ret();
-        code.keep(returned);
-        let ended = code.raw().end_function();
-        code.keep(ended);
         code.finish()
     }
 

@@ -16,15 +16,13 @@ use std::{
 
 use capture_format::{Dispatch, OpKind};
 
-use self::{
-    kernel::{Kernel, WORKGROUP},
-    operands::Batch,
-};
+use self::{kernel::Kernel, operands::Batch};
 pub use self::{
     lower::{Lowered, lower},
     raw::{Raw, raw, raw_module, run_raw},
 };
 use crate::{
+    emulated::entry::{Coverage, ENTRY},
     execute::{
         ExecuteError, Module,
         vulkan::{NativeBinding, NativeImage, NativeJob, NativeResource, NativeSampler},
@@ -33,9 +31,6 @@ use crate::{
     refusal::Refusal,
     table::{Part, Parts},
 };
-
-/// Workgroups in a row of the dispatch: within Vulkan's smallest maxComputeWorkGroupCount.
-const GROUPS_IN_A_ROW: u32 = 32768;
 
 /// Samples a dispatch on a device; four words a sample. With tables of descriptors the samples of each pair in use are run
 /// with its image and sampler alone.
@@ -56,31 +51,19 @@ pub fn run(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Vec<u3
 
 fn run_one(device: &mut dyn NativeSampler, dispatch: &Dispatch) -> Result<Vec<u32>, Failure> {
     let lowered = lower(dispatch)?;
-    in_batches(dispatch, &lowered, |batch, size| run_batch(device, &lowered, batch, size))
-}
-
-/// How many samples a batch has, and the workgroups that compute them.
-struct BatchSize {
-    push_constants: [u32; 4],
-    groups: [u32; 3],
+    in_batches(dispatch, &lowered, |batch, coverage| run_batch(device, &lowered, batch, coverage))
 }
 
 /// The results of a dispatch from those of its batches, which `run` computes; four words a sample.
 fn in_batches(
     dispatch: &Dispatch,
     lowered: &Lowered<'_>,
-    mut run: impl FnMut(&Batch, &BatchSize) -> Result<Vec<u32>, Failure>,
+    mut run: impl FnMut(&Batch, &Coverage) -> Result<Vec<u32>, Failure>,
 ) -> Result<Vec<u32>, Failure> {
     let mut results = vec![0; dispatch.coords.rows() * 4];
     for batch in operands::batches(dispatch, lowered)?.iter().filter(|batch| !batch.samples.is_empty()) {
         let samples = batch.samples.len();
-        let Ok(count) = u32::try_from(samples) else {
-            return Err(part("grid", format!("{samples} samples"), "a dispatch has at most 2^32 - 1 samples").into());
-        };
-        let groups = count.div_ceil(WORKGROUP);
-        let row = groups.min(GROUPS_IN_A_ROW);
-        let size = BatchSize { push_constants: [count, row, 0, 0], groups: [row, groups.div_ceil(row), 1] };
-        let words = run(batch, &size)?;
+        let words = run(batch, &Coverage::of(samples)?)?;
         if words.len() != samples * 4 {
             return Err(ExecuteError::Driver(format!("{} words came for {samples} samples", words.len())).into());
         }
@@ -97,7 +80,7 @@ fn run_batch(
     device: &mut dyn NativeSampler,
     lowered: &Lowered,
     batch: &Batch,
-    size: &BatchSize,
+    coverage: &Coverage,
 ) -> Result<Vec<u32>, Failure> {
     let module = module(&kernel(lowered, batch))?;
     let image = NativeImage {
@@ -116,15 +99,15 @@ fn run_batch(
     let at = |binding, resource| NativeBinding { set: 0, binding, element: 0, resource };
     let results = device.run_native(&NativeJob {
         module: &module,
-        entry: crate::emulated::ENTRY,
+        entry: ENTRY,
         specialization: &[],
         bindings: &[
             at(0, image),
             at(1, NativeResource::Input(&batch.words)),
             at(2, NativeResource::Output(batch.samples.len() * 4)),
         ],
-        push_constants: &size.push_constants,
-        groups: size.groups,
+        push_constants: &[coverage.samples, coverage.row, 0, 0],
+        groups: coverage.groups,
     })?;
     Ok(results.into_iter().next().unwrap_or_default())
 }

@@ -40,7 +40,7 @@ pub struct Raw {
 /// [`Failure::Refused`] for what can not be laid out, [`Failure::Execute`] when the device fails.
 pub fn run_raw(device: &RawDevice, dispatch: &Dispatch) -> Result<Vec<u32>, Failure> {
     let (raw, lowered) = raw(dispatch)?;
-    in_batches(dispatch, &lowered, |batch, size| {
+    in_batches(dispatch, &lowered, |batch, coverage| {
         Ok(device.run(&RawJob {
             module: &*apart(&lowered, batch)?,
             image: raw.image,
@@ -48,8 +48,8 @@ pub fn run_raw(device: &RawDevice, dispatch: &Dispatch) -> Result<Vec<u32>, Fail
             sampler: raw.sampler,
             operands: &batch.words,
             results: batch.samples.len() * 4,
-            push_constants: size.push_constants,
-            groups: size.groups,
+            push_constants: [coverage.samples, coverage.row, 0, 0],
+            groups: coverage.groups,
         })?)
     })
 }
