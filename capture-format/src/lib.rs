@@ -17,13 +17,14 @@ pub mod host_format;
 pub mod image_descriptor;
 mod map;
 pub mod op;
+pub mod replace;
 pub mod sampler_descriptor;
 pub mod source;
 pub mod texel;
 pub mod words;
 
 pub use bits::{Field, FieldRangeError, Shown};
-pub use case::{Case, CaseError, CaseOptions, write_case, write_recording_case};
+pub use case::{CASE_FILE, Case, CaseError, CaseOptions, write_case, write_recording_case};
 pub use codes::{
     AnisoRatio, BcSwizzle, BlockSize, BorderColorType, Clamp, CompareFunc, DstSel, FilterMode, ImageType, MipFilter,
     XyFilter, ZFilter, img_format_name, sw_mode_name,
@@ -44,6 +45,7 @@ pub use find::{FindError, find_traces};
 pub use host_format::{HostFormat, HostView};
 pub use image_descriptor::ImageDescriptor;
 pub use op::{LodSource, Op, OpKind};
+pub use replace::{Pending, Replacement, check_place};
 pub use sampler_descriptor::SamplerDescriptor;
 pub use source::{OpenError, Source, open};
 pub use texel::{ChannelLayout, NumericKind, TexelFormat, TexelLayout};

@@ -1,12 +1,13 @@
 //! Differential fuzzing: seeded random dispatches between two ways to compute them, up to the first difference.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use capture_format::{Dispatch, Expected, Oracle, OracleSource, Trace};
+use capture_format::{Dispatch, Expected, Oracle, OracleSource, Replacement, Trace};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -172,11 +173,12 @@ impl Progress {
         let io = |action, source| FuzzError::Io { path: path.to_owned(), action, source };
         let text =
             serde_json::to_string_pretty(self).map_err(|source| FuzzError::State { path: path.to_owned(), source })?;
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = tempfile::NamedTempFile::new_in(folder).map_err(|e| io("write", e))?;
-        fs::write(file.path(), text + "\n").map_err(|e| io("write", e))?;
-        file.persist(path).map_err(|e| io("write", e.error))?;
-        Ok(())
+        let store = || {
+            let mut file = Replacement::new(path)?;
+            file.write_all((text + "\n").as_bytes())?;
+            file.commit()
+        };
+        store().map_err(|e| io("write", e))
     }
 }
 

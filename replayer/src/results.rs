@@ -356,6 +356,9 @@ pub struct ShardInfo {
     pub shard: Shard,
     /// Dispatches that were selected before they were dealt to the shards.
     pub selected: u64,
+    /// A digest of the selected dispatches' names and of what decides about results, below 2^48; 0 in results that have none.
+    #[serde(default)]
+    pub run: u64,
 }
 
 /// The results of a run, or of several that were merged.

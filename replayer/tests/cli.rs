@@ -318,14 +318,77 @@ fn an_output_that_can_not_be_written_is_told_before_the_work() {
         assert!(!output.starts_with("/proc") || !error.contains(".tmp"), "{error}");
     };
     for command in to_file {
-        check(command, &folder.name("."), "expected a file, it is a folder");
-        check(command, &folder.name("none/file"), "there is no folder");
+        check(command, &folder.name("."), "cannot be written: expected a file, it is a folder");
+        check(command, &folder.name("none/file"), "cannot be written: there is no folder");
         check(command, "/proc/file", "cannot be written");
     }
     for command in to_folder {
         check(command, &file, "expected a folder, it is a file");
         check(command, &inside, &format!("{file} is a file"));
         check(command, "/proc/folder/case", "cannot be written");
+    }
+}
+
+/// What a command reads is not what it writes, and two reports have two places.
+#[test]
+fn an_input_is_never_replaced() {
+    let folder = Folder::new();
+    let trace = folder.name("in.texeltrace");
+    std::fs::copy(traces("h200/weights/weights.texeltrace"), &trace).unwrap();
+    let before = std::fs::read(&trace).unwrap();
+    std::fs::copy(traces("gfx1035/weight-rounding.toml"), folder.path("case.toml")).unwrap();
+    let (case, inside, case_folder) = (folder.name("case.toml"), folder.name("new.json"), folder.name(""));
+    std::fs::write(folder.path("expectations.toml"), "schema = 1\n").unwrap();
+    let expectations = folder.name("expectations.toml");
+    let commands: [&[&str]; 11] = [
+        &["run", &trace, "--path", "reference", "--json", &trace],
+        &["run", &trace, "--path", "reference", "--junit", &trace],
+        &["run", &trace, "--path", "reference", "--markdown", &trace],
+        &["run", &trace, "--path", "reference", "--expectations", &expectations, "--json", &expectations],
+        &["run", &trace, "--path", "reference", "--json", &inside, "--junit", &inside],
+        &["run", &trace, "--path", "reference", "--html", &inside, "--json", &inside],
+        &["export", "csv", &trace, "--path", "reference", "--output", &trace],
+        &["export", "parquet", &trace, "--path", "reference", "--output", &trace],
+        &["emit", &trace, "--output", &trace],
+        &["pack", &case, "--output", &case, "--force"],
+        &["capture", "--case", &trace, "--output", &trace, "--force"],
+    ];
+    for command in commands {
+        let output = replayer(command);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(64), "{command:?} {error}");
+        assert!(error.contains("expected another"), "{command:?} {error}");
+    }
+    let packed = replayer(&["pack", &case_folder, "--output", &case, "--force"]);
+    assert_eq!(packed.status.code(), Some(64), "{}", text(&packed.stderr));
+    assert_eq!(std::fs::read(&trace).unwrap(), before);
+    assert!(!folder.path("new.json").exists());
+}
+
+/// Traces and cases are not made again at will: they are replaced when that is asked for.
+#[test]
+fn traces_and_cases_that_are_there_stay_without_force() {
+    let folder = Folder::new();
+    let case = traces("gfx1035/weight-rounding.toml");
+    let (trace, unpacked, kit) = (folder.name("t.texeltrace"), folder.name("unpacked"), folder.name("kit"));
+    let commands: [&[&str]; 4] = [
+        &["pack", &case, "--output", &trace],
+        &["unpack", &trace, "--output", &unpacked],
+        &["export", "hw-oracle", &case, "--output", &kit],
+        &["capture", "--case", &case, "--output", &trace, "--device", "none"],
+    ];
+    for (n, command) in commands.into_iter().enumerate() {
+        if n < 3 {
+            let first = replayer(command);
+            assert!(first.status.success(), "{command:?} {}", text(&first.stderr));
+        }
+        let again = replayer(command);
+        assert_eq!(again.status.code(), Some(64), "{command:?} {}", text(&again.stderr));
+        assert!(text(&again.stderr).contains("--force"), "{command:?} {}", text(&again.stderr));
+        if n < 3 {
+            let forced = replayer(&[command, &["--force"]].concat());
+            assert!(forced.status.success(), "{command:?} {}", text(&forced.stderr));
+        }
     }
 }
 

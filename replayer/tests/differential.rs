@@ -1,6 +1,7 @@
 //! The reference and the emitted SPIR-V agree bit for bit on seeded random dispatches, and give what is pinned. Needs a
 //! Vulkan device (lavapipe).
 
+use capture_format::Column;
 use replayer::{
     emulated,
     execute::{
@@ -11,7 +12,8 @@ use replayer::{
     generate::{Generator, Tally},
     materialise::materialise,
     path::{Path, evaluate},
-    rules::{Accumulation, AnisotropyRule, EdgeClamp, NanCoordinate, Profile, RuleId, Rules, SampleGroup},
+    rules::{Accumulation, AnisotropyRule, EdgeClamp, MipNearest, NanCoordinate, Profile, RuleId, Rules, SampleGroup},
+    state::{State, View},
     table::{Parts, integer_results},
 };
 
@@ -201,8 +203,21 @@ fn every_row_of_the_table_gives_its_pinned_words() {
 fn coordinates_that_are_hard(size: u32, unnormalized: bool) -> Vec<f32> {
     let n = f64::from(size);
     let whole = [0.0, 1.0, -1.0, n - 1.0, n, -n, 2.0 * n, -2.0 * n, 3.0 * n + 1.0, 32_767.0, 32_768.0, 40_000.0];
-    let far = [65_535.0, 1_048_576.0, 2_097_151.0, 2_097_152.0, 4_194_303.0, 4_194_304.0, 5e6, 1e8];
-    let parts = [0.0, 0.25, 0.5, 255.0, 255.5, 127.5, 128.0, 128.5].map(|steps| steps / 256.0);
+    let far = [
+        8192.0,
+        16_384.0,
+        65_535.0,
+        65_536.0,
+        131_072.0,
+        1_048_576.0,
+        2_097_151.0,
+        2_097_152.0,
+        4_194_303.0,
+        4_194_304.0,
+        5e6,
+        1e8,
+    ];
+    let parts = [0.0, 0.25, 0.5, 1.0, 16.0, 64.0, 75.0, 127.5, 128.0, 128.5, 255.0, 255.5].map(|steps| steps / 256.0);
     let mut all =
         vec![f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN, 1e-40, -1e-40, 1e-30, -1e-30, -0.0];
     for place in whole.into_iter().chain(far).chain(far.map(|x| -x)) {
@@ -225,15 +240,19 @@ fn positions_agree_at_the_edges_of_texels_and_of_the_grid() {
         let mut dispatch = base.clone();
         dispatch.image[1] = dispatch.image[1] & !(3 << 30) | (size - 1) << 30;
         dispatch.image[2] = (size - 1) >> 2 | (height - 1) << 14 | 1 << 31;
-        // Finite: the exponents' highest bits are 0.
+        // Finite as small floats: the exponents' highest bits are 0.
         let word = |n: u32| n.wrapping_mul(0x9e37_79b1) & !(1 << 9 | 1 << 20 | 1 << 31);
         dispatch.texels = (0..size * height).map(word).collect::<Vec<_>>().into();
-        for (address, linear, trunc, unnormalized) in (0..8u32)
+        // Products of small floats and weights are exact, those of fractions are not.
+        for (format, (address, linear, trunc, unnormalized)) in (0..8u32)
             .flat_map(|address| {
                 [(false, false), (false, true), (true, false), (true, true)].map(|(l, t)| (address, l, t, false))
             })
             .chain([(2, false, false, true), (2, true, false, true), (6, true, false, true)])
+            .flat_map(|case| [(43, case), (30, case)])
+            .filter(|&(format, (_, linear, ..))| format == 43 || linear)
         {
+            dispatch.image[1] = dispatch.image[1] & !(0x1ff << 20) | format << 20;
             let (across, down) =
                 (coordinates_that_are_hard(size, unnormalized), coordinates_that_are_hard(height, unnormalized));
             let pairs = across.iter().zip(down.iter().cycle().skip(size as usize % 97));
@@ -249,7 +268,7 @@ fn positions_agree_at_the_edges_of_texels_and_of_the_grid() {
             ]);
             dispatch.check().expect("it is whole");
             for profile in [Profile::GFX1035, Profile::EXACT, Profile::H200, Profile::AS_SUBMITTED] {
-                if trunc && profile.name != "gfx1035" {
+                if (trunc || format == 30) && profile.name != "gfx1035" {
                     continue;
                 }
                 let run = |path, executor: Option<&mut dyn Executor>| {
@@ -264,7 +283,7 @@ fn positions_agree_at_the_edges_of_texels_and_of_the_grid() {
                     if let Some(n) = reference.iter().zip(&words).position(|(a, b)| a != b) {
                         let at = &dispatch.coords.words[n / 4 * 2..][..2];
                         panic!(
-                            "{} on {which}: size {size}, CLAMP {address}, linear {linear}, TRUNC_COORD {trunc}, \
+                            "{} on {which}: format {format}, size {size}, CLAMP {address}, linear {linear}, TRUNC_COORD {trunc}, \
                              unnormalized {unnormalized}, at {:e} {:e}: {:#010x}, reference {:#010x}",
                             profile.name,
                             f32::from_bits(at[0]),
@@ -279,6 +298,39 @@ fn positions_agree_at_the_edges_of_texels_and_of_the_grid() {
         }
     }
     assert!(compared > 500_000, "{compared}");
+}
+
+/// A denormal lower clamp of the LOD is no limit: that can be seen where ties go to even unless nothing limits.
+#[test]
+fn a_denormal_lod_clamp_counts_as_none() {
+    let mut dispatch =
+        product().dispatches.into_iter().find(|d| d.name == "filter-bilinear").expect("it is in the case");
+    dispatch.op = "image_sample_d_cl".parse().expect("it is an instruction");
+    // 16x16 with 5 levels.
+    dispatch.image[1] = dispatch.image[1] & !(3 << 30) | 3 << 30;
+    dispatch.image[2] = 3 | 15 << 14 | 1 << 31;
+    dispatch.image[3] = dispatch.image[3] & !(0xff << 12) | 4 << 16;
+    dispatch.image[5] = 4 << 4;
+    let level = |n: u32| vec![0x0010_0200 + n; (16 >> n) * (16 >> n)];
+    dispatch.texels = (0..5).flat_map(level).collect::<Vec<u32>>().into();
+    dispatch.sampler = Some([0x12, 0x00ff_f000, 1 << 26, 0x8000_0000]);
+    dispatch.coords.columns = State::operands(dispatch.op, View::D2);
+    let value = |column: &Column| match column {
+        Column::Dudx | Column::Dvdx => 0.0625f32.to_bits(),
+        Column::Clamp => 1,
+        _ => 0,
+    };
+    dispatch.coords.words = dispatch.coords.columns.iter().map(value).collect::<Vec<_>>().into();
+    (dispatch.grid, dispatch.expected) = ([1, 1, 1], None);
+    dispatch.check().expect("it is whole");
+    let rules = Rules { mip_nearest: MipNearest::NearestEven, ..Profile::GFX1035.rules };
+    let profile = Profile { rules, ..Profile::GFX1035 };
+    let (mut vulkan, mut embedded) = (executor(), Embedded::new());
+    let reference = evaluate(&dispatch, Path::Reference, &profile, None, false).expect("it is modelled");
+    for executor in [&mut vulkan as &mut dyn Executor, &mut embedded] {
+        let words = evaluate(&dispatch, Path::Emulated, &profile, Some(executor), false).expect("it is modelled");
+        assert_eq!(words, reference);
+    }
 }
 
 /// One module an instruction on a view in a format class: the state reaches it as specialization constants.

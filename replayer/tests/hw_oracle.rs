@@ -76,7 +76,7 @@ fn every_case_goes_out_assembles_and_comes_back() {
     for case in cases() {
         let trace = Case::read(&case).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        write(&trace, folder.path()).unwrap();
+        write(&trace, folder.path(), false).unwrap();
         for dispatch in &trace.dispatches {
             assemble(&export(dispatch).unwrap().body);
         }
@@ -147,7 +147,7 @@ fn long() -> Trace {
 fn long_dispatches_are_cut_into_runs_of_one_length() {
     let trace = long();
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(write(&trace, folder.path()).unwrap(), 3);
+    assert_eq!(write(&trace, folder.path(), false).unwrap(), 3);
     let kit = export(&trace.dispatches[0]).unwrap();
     assert_eq!(
         kit.runs.iter().map(|run| (run.rows.lines().count(), run.samples)).collect::<Vec<_>>(),
@@ -163,7 +163,7 @@ fn broken_kits_are_errors_that_name_the_line() {
     let place = |folder: &Path| folder.join("000-wrap-linear");
     let error = |file: &str, change: &dyn Fn(String) -> String| {
         let folder = tempfile::tempdir().unwrap();
-        write(&trace, folder.path()).unwrap();
+        write(&trace, folder.path(), false).unwrap();
         answer(folder.path(), &trace);
         let path = place(folder.path()).join(file);
         fs::write(&path, change(fs::read_to_string(&path).unwrap())).unwrap();

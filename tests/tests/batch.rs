@@ -274,7 +274,13 @@ fn merged_shards_equal_the_unsharded_run() {
         assert!(String::from_utf8_lossy(&twice.stderr).contains("shard 1 is in both"));
     }
     let foreign = bench.output(&["merge", "slice-1.json", "hash-2.json"]);
-    assert!(String::from_utf8_lossy(&foreign.stderr).contains("expected one of 4 slices of 23 dispatches"));
+    assert!(String::from_utf8_lossy(&foreign.stderr).contains("expected one of 4 slices of 23 dispatches, run "));
+    // A shard of a run that judges otherwise.
+    bench.output(&["run", ".", "--strict", "--shard", "slice:2/4", "--json", "strict-2.json"]);
+    let mixed = bench.output(&["merge", "slice-1.json", "strict-2.json", "slice-3.json", "slice-4.json"]);
+    assert_eq!(mixed.status.code(), Some(3));
+    let error = String::from_utf8_lossy(&mixed.stderr);
+    assert!(error.starts_with("error: strict-2.json: a shard of 4 slices of 23 dispatches, run "), "{error}");
     let unsharded = bench.output(&["merge", "results.json"]);
     assert!(String::from_utf8_lossy(&unsharded.stderr).contains("expected the results of a shard"));
 }
@@ -290,7 +296,9 @@ fn shards_come_from_the_environment_of_a_job_array() {
         .output()
         .unwrap();
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(json["shard"], serde_json::json!({ "kind": "slice", "index": 2, "count": 2, "selected": 4 }));
+    let mut shard = json["shard"].clone();
+    assert!(shard.as_object_mut().unwrap().remove("run").is_some_and(|run| run.as_u64().is_some_and(|run| run > 0)));
+    assert_eq!(shard, serde_json::json!({ "kind": "slice", "index": 2, "count": 2, "selected": 4 }));
     let names: Vec<_> = json["dispatches"].as_array().unwrap().iter().map(|d| &d["dispatch"]).collect();
     assert_eq!(names, ["match 2", "match 3"]);
 }

@@ -3,13 +3,13 @@
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write as _,
-    fs::{self, File, OpenOptions},
+    fs,
     io::Write as _,
     path::{Path, PathBuf},
 };
 
 use super::{CASE_FILE, CaseError, SCHEMA, write_compute};
-use crate::{Dispatch, DispatchProblem, Expected, Recorded, Recording, Trace, TraceMeta, Words};
+use crate::{Dispatch, DispatchProblem, Expected, Pending, Recorded, Recording, Replacement, Trace, TraceMeta, Words};
 
 /// How a case is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ impl Default for CaseOptions {
 
 /// Writes a trace as a case into a folder, which is created if need be, and gives the path of the case file.
 ///
-/// The same trace gives the same bytes. Equal texels are written once. The case file is written last: a folder in which it is
-/// missing was not finished. A mask under which everything was measured is not written, so it reads back as `None`.
+/// The same trace gives the same bytes. Equal texels are written once. All files are written under other names and then moved
+/// to their places, the case file last: what can't be written leaves the folder as it was. A mask under which everything was measured is not written, so it reads back as `None`.
 ///
 /// # Errors
 /// A dispatch that fails [`Dispatch::check`] or has the name of one before it, a file that is there already, and what the
@@ -50,14 +50,15 @@ pub fn write_recording_case(recording: &Recording, dir: &Path, options: &CaseOpt
     check(recording)?;
     let case_path = dir.join(&options.file_name);
     fs::create_dir_all(dir).map_err(|source| CaseError::Io { path: dir.to_owned(), action: "create", source })?;
-    if !options.overwrite && case_path.exists() {
-        let source = std::io::ErrorKind::AlreadyExists.into();
-        return Err(CaseError::Io { path: case_path, action: "create", source });
-    }
-    let mut files = Files { dir, options, written: HashMap::new(), names: HashSet::new() };
+    let mut files = Files { dir, options, written: HashMap::new(), names: HashSet::new(), pending: Vec::new() };
     files.names.insert(options.file_name.to_lowercase());
+    // Looked at first: without it there is no case in the folder.
+    files.check_free(&case_path)?;
     let text = case_text(recording, &mut files)?;
     files.create(&options.file_name, text.as_bytes())?;
+    for (path, file) in files.pending {
+        file.commit().map_err(|source| CaseError::Io { path, action: "write", source })?;
+    }
     Ok(case_path)
 }
 
@@ -96,20 +97,30 @@ pub(super) struct Files<'a> {
     written: HashMap<Vec<u8>, String>,
     /// Names in use, in lower case: some file systems do not tell case apart.
     names: HashSet<String>,
+    /// What is written and waits for the rest.
+    pending: Vec<(PathBuf, Pending)>,
 }
 
 impl Files<'_> {
-    fn create(&self, name: &str, content: &[u8]) -> Result<(), CaseError> {
+    fn create(&mut self, name: &str, content: &[u8]) -> Result<(), CaseError> {
         let path = self.dir.join(name);
-        let create = || -> std::io::Result<()> {
-            let mut file: File = if self.options.overwrite {
-                File::create(&path)?
-            } else {
-                OpenOptions::new().write(true).create_new(true).open(&path)?
-            };
-            file.write_all(content)
-        };
-        create().map_err(|source| CaseError::Io { path: path.clone(), action: "write", source })
+        self.check_free(&path)?;
+        let written = Replacement::new(&path).and_then(|mut file| {
+            file.write_all(content)?;
+            file.close()
+        });
+        let file = written.map_err(|source| CaseError::Io { path: path.clone(), action: "write", source })?;
+        self.pending.push((path, file));
+        Ok(())
+    }
+
+    /// Refuses a file that is there, unless it may be replaced.
+    fn check_free(&self, path: &Path) -> Result<(), CaseError> {
+        if self.options.overwrite || fs::symlink_metadata(path).is_err() {
+            return Ok(());
+        }
+        let source = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "the file is there already");
+        Err(CaseError::Io { path: path.to_owned(), action: "create", source })
     }
 
     /// A name for a part of a dispatch that is not in use yet and valid everywhere.

@@ -16,7 +16,7 @@ use super::{
     layout::{BLOCK, BLOCK_BYTES, FLAG_COMPRESSED, RecordHeader, RecordKind, encode_file_header, encode_trailer},
     structure::{BlobRef, ComputeName, DispatchRecord, IndexRecord, TableImageRecord, TraceMeta, TraceRecord},
 };
-use crate::{ComputeDispatch, Dispatch, DispatchProblem, Recorded, Recording, Trace};
+use crate::{ComputeDispatch, Dispatch, DispatchProblem, Recorded, Recording, Replacement, Trace};
 
 /// How a trace is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -526,7 +526,7 @@ pub fn write_recording(path: &Path, recording: &Recording, options: WriteOptions
     })
 }
 
-type WholeWriter = TraceWriter<BufWriter<tempfile::NamedTempFile>>;
+type WholeWriter = TraceWriter<BufWriter<Replacement>>;
 
 fn write_whole(
     path: &Path,
@@ -535,20 +535,12 @@ fn write_whole(
     add: impl FnOnce(&mut WholeWriter) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
     let fail = |action| move |source| WriteError::File { path: path.to_owned(), action, source };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".").suffix(".texeltrace.tmp");
-    // As any new file, and not only for its owner as temporary files are.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(folder).map_err(fail("create"))?;
+    let file = Replacement::new(path).map_err(fail("create"))?;
     let out = BufWriter::with_capacity(1 << 16, file);
     let mut writer = TraceWriter::start(out, Some(path.to_owned()), meta, options)?;
     add(&mut writer)?;
     let file = writer.finish()?.into_inner().map_err(|error| fail("write")(error.into_error()))?;
-    file.as_file().sync_all().map_err(fail("write"))?;
-    file.persist(path).map_err(|error| fail("rename to")(error.error))?;
-    Ok(())
+    file.commit().map_err(fail("write"))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
 use capture_format::{Source, find_traces, open};
 use globset::{Glob, GlobMatcher};
 
-use super::{Item, Shard};
+use super::{Against, Item, Settings, Shard};
 use crate::results::{InputError, ShardInfo};
 
 /// What the command line selects.
@@ -31,6 +31,8 @@ pub struct Plan {
     pub errors: Vec<InputError>,
     /// The part that runs here.
     pub shard: Option<ShardInfo>,
+    /// Digest of the names of all selected dispatches.
+    names: u64,
     /// Dispatches selected before they were dealt to shards.
     pub selected: usize,
 }
@@ -95,7 +97,8 @@ pub fn plan(selection: &Selection) -> Result<Plan, PlanError> {
     plan.selected = plan.items.len();
     if let Some(shard) = selection.shard {
         let selected = plan.selected;
-        plan.shard = Some(ShardInfo { shard, selected: selected as u64 });
+        plan.shard = Some(ShardInfo { shard, selected: selected as u64, run: 0 });
+        plan.names = digest(plan.items.iter().flat_map(|item| [&*item.trace, &*item.dispatch]));
         let mut position = 0..;
         plan.items
             .retain(|item| position.next().is_some_and(|p| shard.keeps(p, selected, &item.trace, &item.dispatch)));
@@ -103,7 +106,30 @@ pub fn plan(selection: &Selection) -> Result<Plan, PlanError> {
     Ok(plan)
 }
 
+/// A digest of texts in order, below 2^48: JSON's numbers hold it exactly.
+fn digest<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    for text in texts {
+        hash.update(text.as_bytes());
+        hash.update(&[0]);
+    }
+    hash.digest() >> 16
+}
+
 impl Plan {
+    /// Where the results of a run of this plan stand in the whole, when it is of a shard.
+    #[must_use]
+    pub fn shard_of(&self, settings: &Settings) -> Option<ShardInfo> {
+        let against = match settings.against {
+            Against::Oracle => "oracle".to_owned(),
+            Against::Path(path) => path.to_string(),
+        };
+        let (path, profile) = (settings.path.to_string(), settings.profile.clone().unwrap_or_default());
+        let (strict, payload) = (settings.strict.to_string(), settings.nan_payload.to_string());
+        let run = digest([&*self.names.to_string(), &path, &against, &profile, &strict, &payload]);
+        self.shard.map(|info| ShardInfo { run, ..info })
+    }
+
     fn fail(&mut self, file: &Path, message: impl ToString) {
         let (file, message) = (file.display().to_string(), message.to_string());
         // Errors of the libraries name the file themselves.

@@ -253,10 +253,16 @@ pub fn capture_suite(
     capture(device, &name, suite.summary(), suite.dispatches(plan)?, provenance, &detail)
 }
 
+/// Name of a suite's file in the folder that [`capture_to_folder`] writes.
+#[must_use]
+pub fn trace_file(suite: Suite) -> String {
+    format!("{suite}.{TRACE_EXTENSION}")
+}
+
 /// Captures suites into a folder, a packed trace each, as small as they get.
 ///
-/// `each` is called after each suite with its file and what was captured; a suite of which the device can do nothing has no
-/// file.
+/// `each` is called after each suite with its file and what was captured, and says whether to go on; a suite of which the
+/// device can do nothing has no file.
 ///
 /// # Errors
 /// As [`capture`], and when a file can not be written.
@@ -266,18 +272,22 @@ pub fn capture_to_folder(
     plan: &Plan,
     provenance: &Provenance,
     folder: &Path,
-    mut each: impl FnMut(Suite, Option<&Path>, &Captured),
+    mut each: impl FnMut(Suite, Option<&Path>, &Captured) -> bool,
 ) -> Result<(), CaptureError> {
     std::fs::create_dir_all(folder).map_err(|source| CaptureError::Folder { path: folder.to_owned(), source })?;
     for &suite in suites {
         let captured = capture_suite(device, suite, plan, provenance)?;
         if captured.trace.dispatches.is_empty() {
-            each(suite, None, &captured);
+            if !each(suite, None, &captured) {
+                break;
+            }
             continue;
         }
-        let path = folder.join(format!("{suite}.{TRACE_EXTENSION}"));
+        let path = folder.join(trace_file(suite));
         write_trace(&path, &captured.trace, WriteOptions::compact())?;
-        each(suite, Some(&path), &captured);
+        if !each(suite, Some(&path), &captured) {
+            break;
+        }
     }
     Ok(())
 }

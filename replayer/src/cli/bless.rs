@@ -8,7 +8,7 @@ use clap::Args;
 use super::{
     Context,
     exit::{Exit, Failure, OrExit as _},
-    place::replace_file,
+    place::{check_file, replace_file},
 };
 use crate::{expectations::bless, report::read_results};
 
@@ -40,6 +40,9 @@ pub(super) struct BlessArguments {
 pub(super) fn run(arguments: &BlessArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let results = read_results(&arguments.results).or_input()?;
     let path = &arguments.expectations;
+    if arguments.write {
+        check_file("--expectations", path)?;
+    }
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "schema = 1\n".to_owned(),

@@ -2,17 +2,19 @@
 
 use std::{io::Write as _, path::PathBuf};
 
-use capture_format::{WriteOptions, open, write_trace};
+use capture_format::{CASE_FILE, WriteOptions, open, write_trace};
 use clap::Args;
 
 use super::{
     Context,
     exit::{Exit, Failure, OrExit as _},
-    place::{check_file, check_folder},
+    place::{check_apart, check_folder, check_free, check_new_file},
     progress::Progress,
+    run::end_on_signal,
 };
 use crate::{
-    capture::{Captured, Plan, Provenance, Sample, Suite, capture, capture_to_folder, today},
+    batch::Stop,
+    capture::{Captured, Plan, Provenance, Sample, Suite, capture, capture_to_folder, today, trace_file},
     execute::{
         ExecuteError,
         vulkan::{DeviceInfo, DeviceSelection, RawDevice, VulkanExecutor, VulkanOptions},
@@ -56,6 +58,9 @@ pub(super) struct CaptureArguments {
     /// The folder to write to, a file a suite; with --case the file
     #[arg(long, short, value_name = "DIR|FILE")]
     output: PathBuf,
+    /// Replace traces that are there
+    #[arg(long)]
+    force: bool,
 }
 
 fn samples(text: &str) -> Result<usize, String> {
@@ -82,8 +87,16 @@ pub(super) fn run(arguments: &CaptureArguments, context: &mut Context<'_>) -> Re
         return Err(Failure::usage(format!("--profile {name}: expected one of {}", known.join(", "))));
     }
     match &arguments.case {
-        Some(_) => check_file("--output", &arguments.output)?,
-        None => check_folder("--output", &arguments.output)?,
+        Some(case) => {
+            check_new_file("--output", &arguments.output, arguments.force)?;
+            check_apart("--output", &arguments.output, [case, &case.join(CASE_FILE)])?;
+        }
+        None => {
+            check_folder("--output", &arguments.output)?;
+            for suite in &suites {
+                check_free("--output", &arguments.output.join(trace_file(*suite)), arguments.force)?;
+            }
+        }
     }
     let selection = device_selection(arguments.device.as_deref());
     let no_device = |error: ExecuteError| {
@@ -140,6 +153,9 @@ fn capture_with(
         return Ok(Exit::Success);
     }
     let plan = Plan { seed: arguments.seed, samples: arguments.samples };
+    // The suite that runs is still written.
+    let stop = Stop::default();
+    end_on_signal(&stop)?;
     let mut progress = Progress::new(suites.len());
     let mut printed = Ok(());
     let out = &mut context.out;
@@ -149,10 +165,11 @@ fn capture_with(
             printed = report(out, &what, captured);
         }
         progress.step(false);
+        !stop.is_requested()
     })?;
     drop(progress);
     printed?;
-    Ok(Exit::Success)
+    Ok(if stop.is_requested() { Exit::Interrupted } else { Exit::Success })
 }
 
 fn suites(names: &[String]) -> Result<Vec<Suite>, Failure> {

@@ -16,7 +16,7 @@ use super::{
     capture::device_selection,
     console::write_bytes,
     exit::{Exit, Failure, OrExit as _},
-    place::{check_file, replace_file},
+    place::{check_apart, check_file, replace_file},
 };
 use crate::{
     emulated::{self, ModuleKey, Slot, specialization::ROW_WORDS},
@@ -64,6 +64,7 @@ pub(super) struct EmitArguments {
 pub(super) fn run(arguments: &EmitArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
     if let Some(path) = &arguments.output {
         check_file("--output", path)?;
+        check_apart("--output", path, [&arguments.trace])?;
     }
     let source = open(&arguments.trace).or_input()?;
     let dispatch = find_dispatch(&source, &arguments.dispatch)?;

@@ -16,7 +16,7 @@ use super::{
     Context,
     emit::{find_dispatch, find_index},
     exit::{Exit, Failure, OrExit as _},
-    place::check_folder,
+    place::{check_folder, check_free},
     settings::ComputeArguments,
 };
 use crate::{
@@ -405,10 +405,7 @@ pub(super) fn explain(arguments: &ExplainArguments, context: &mut Context<'_>) -
 pub(super) fn no_case_there(folder: &Path, force: bool) -> Result<(), Failure> {
     check_folder("--output", folder)?;
     let file = folder.join("case.toml");
-    if file.exists() && !force {
-        return Err(Failure::usage(format!("{} is there, expected --force or another --output", file.display())));
-    }
-    Ok(())
+    check_free("--output", &file, force)
 }
 
 pub(super) fn reduce_case(arguments: &ReduceArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::{
     Context,
     exit::{Exit, Failure, OrExit as _},
-    place::check_file,
+    place::{check_apart, check_file},
     progress::Progress,
     settings::ComputeArguments,
 };
@@ -70,6 +70,7 @@ pub(super) fn run(arguments: ExportArguments, context: &mut Context<'_>) -> Resu
 fn table(arguments: &TableArguments, form: TableForm, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let settings = arguments.compute.settings(Pictures::None)?;
     check_file("--output", &arguments.output)?;
+    check_apart("--output", &arguments.output, &arguments.paths)?;
     let selection = Selection { paths: arguments.paths.clone(), filters: arguments.filter.clone(), shard: None };
     let plan = plan(&selection).or_usage()?;
     let mut executor = None;

@@ -15,6 +15,7 @@ use super::{
     Context,
     exit::{Exit, Failure, OrExit as _},
     explain::no_case_there,
+    place::check_file,
     run::end_on_signal,
     settings::TIME_LIMIT,
 };
@@ -153,6 +154,9 @@ pub(super) fn run(arguments: &FuzzArguments, context: &mut Context<'_>) -> Resul
         return Err(Failure::usage("--b: expected another side than --a"));
     }
     no_case_there(&arguments.output, arguments.force)?;
+    if let Some(path) = &arguments.state {
+        check_file("--state", path)?;
+    }
     let backend = context.backend;
     let (mut a, mut b) = (arguments.a.side(backend)?, arguments.b.side(backend)?);
     let generator = Generator::new(arguments.seed, arguments.states);

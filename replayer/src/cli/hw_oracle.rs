@@ -2,7 +2,6 @@
 
 use std::{io::Write as _, path::PathBuf};
 
-use anyhow::Context as _;
 use capture_format::{Trace, WriteOptions, open, write_trace};
 use clap::Args;
 
@@ -10,10 +9,11 @@ use super::{
     Context,
     emit::find_dispatch,
     exit::{Exit, Failure, OrExit as _},
-    place::{check_file, check_folder},
+    explain::no_case_there,
+    place::check_new_file,
 };
 use crate::{
-    interchange::hw_oracle::{Measured, import, write},
+    interchange::hw_oracle::{ExportError, Measured, import, write},
     text::counted,
 };
 
@@ -31,6 +31,9 @@ pub(super) struct ExportKitArguments {
     /// The folder to write
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
+    /// Replace a kit that is there
+    #[arg(long)]
+    force: bool,
 }
 
 /// Read what the hardware oracle printed for a kit, as a trace
@@ -47,10 +50,13 @@ pub(super) struct ImportKitArguments {
     /// The trace to write
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
+    /// Replace a trace that is there
+    #[arg(long)]
+    force: bool,
 }
 
 pub(super) fn export(arguments: &ExportKitArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    check_folder("--output", &arguments.output)?;
+    no_case_there(&arguments.output, arguments.force)?;
     let source = open(&arguments.trace).or_input()?;
     let dispatches = if arguments.dispatch.is_empty() {
         (0..source.len()).map(|n| source.dispatch(n)).collect::<Result<_, _>>().or_input()?
@@ -59,7 +65,10 @@ pub(super) fn export(arguments: &ExportKitArguments, context: &mut Context<'_>) 
     };
     let meta = source.meta().clone();
     let trace = Trace { name: meta.name, summary: meta.summary, oracle: meta.oracle, dispatches };
-    let runs = write(&trace, &arguments.output).with_context(|| arguments.trace.display().to_string()).or_input()?;
+    let runs = write(&trace, &arguments.output, arguments.force).map_err(|error| match error {
+        ExportError::Refused { .. } => Failure::input(format!("{}: {error}", arguments.trace.display())),
+        ExportError::Case(_) | ExportError::Io { .. } => error.into(),
+    })?;
     let folder = arguments.output.display();
     writeln!(
         context.out,
@@ -71,7 +80,7 @@ pub(super) fn export(arguments: &ExportKitArguments, context: &mut Context<'_>) 
 }
 
 pub(super) fn import_kit(arguments: &ImportKitArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    check_file("--output", &arguments.output)?;
+    check_new_file("--output", &arguments.output, arguments.force)?;
     let measured = Measured { target: arguments.target.clone(), note: arguments.note.clone() };
     let trace = import(&arguments.kit, &measured).or_input()?;
     write_trace(&arguments.output, &trace, WriteOptions::compact())?;

@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &MergeArguments, context: &mut Context<'_>) -> Resu
     let shards = arguments.results.iter().map(|path| Ok((path.display().to_string(), read_results(path)?)));
     let shards = shards.collect::<Result<Vec<_>, crate::report::ReadError>>().or_input()?;
     let results = merge(shards).or_input()?;
-    let html = arguments.reports.start()?;
+    let html = arguments.reports.start(&arguments.results)?;
     if !arguments.reports.json_to_stdout() {
         let mut out = context.out.buffered();
         let layout = Layout::of(results.dispatches.iter().map(|d| (&*d.trace, &*d.dispatch)));

@@ -6,13 +6,16 @@ use std::{
 };
 
 use anyhow::Context as _;
-use capture_format::{CaseOptions, Recording, Source, WriteOptions, open, write_recording, write_recording_case};
+use capture_format::{
+    CASE_FILE, CaseOptions, Recording, Source, WriteOptions, open, write_recording, write_recording_case,
+};
 use clap::Args;
 
 use super::{
     Context,
     exit::{Exit, Failure, OrExit as _},
-    place::{check_file, check_folder},
+    explain::no_case_there,
+    place::{check_apart, check_new_file},
 };
 use crate::text::counted;
 
@@ -51,19 +54,16 @@ pub(super) struct UnpackArguments {
 }
 
 pub(super) fn pack(arguments: &PackArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    check_file("--output", &arguments.output)?;
+    check_new_file("--output", &arguments.output, arguments.force)?;
+    check_apart("--output", &arguments.output, [&arguments.case, &arguments.case.join(CASE_FILE)])?;
     let trace = read(&arguments.case)?;
-    if arguments.output.exists() && !arguments.force {
-        let path = arguments.output.display();
-        return Err(Failure::usage(format!("{path}: the file is there already, --force replaces it")));
-    }
     let options = if arguments.compress { WriteOptions::compact() } else { WriteOptions::default() };
     write_recording(&arguments.output, &trace, options).with_context(|| arguments.output.display().to_string())?;
     tell(&trace, &arguments.output, context)
 }
 
 pub(super) fn unpack(arguments: &UnpackArguments, context: &mut Context<'_>) -> Result<Exit, Failure> {
-    check_folder("--output", &arguments.output)?;
+    no_case_there(&arguments.output, arguments.force)?;
     let trace = read(&arguments.trace)?;
     let options = CaseOptions { inline_words: arguments.inline, overwrite: arguments.force, ..CaseOptions::default() };
     let path = write_recording_case(&trace, &arguments.output, &options)?;

@@ -11,7 +11,7 @@ use clap::Args;
 
 use super::{
     exit::Failure,
-    place::{check_file, replace_file},
+    place::{check_apart, check_file, check_folder, is_same, replace_file},
 };
 use crate::{
     report::{HtmlReport, write_annotations, write_junit, write_markdown, write_results},
@@ -45,11 +45,32 @@ impl ReportArguments {
     }
 
     /// Starts the page, and looks where the other reports go, so that a place that can't be written to is told before the run.
-    pub(super) fn start(&self) -> Result<Option<HtmlReport>, Failure> {
+    pub(super) fn start<'a>(
+        &self,
+        inputs: impl IntoIterator<Item = &'a PathBuf> + Clone,
+    ) -> Result<Option<HtmlReport>, Failure> {
+        if let Some(folder) = &self.html {
+            check_folder("--html", folder)?;
+        }
         let json = self.json.as_ref().filter(|_| !self.json_to_stdout());
-        let files = [("--json", json), ("--junit", self.junit.as_ref()), ("--markdown", self.markdown.as_ref())];
-        for (option, path) in files.into_iter().filter_map(|(option, path)| Some((option, path?))) {
-            check_file(option, path)?;
+        let places = [
+            ("--html", self.html.as_ref()),
+            ("--json", json),
+            ("--junit", self.junit.as_ref()),
+            ("--markdown", self.markdown.as_ref()),
+        ];
+        let places: Vec<_> = places.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
+        for (n, (option, path)) in places.iter().enumerate() {
+            if *option != "--html" {
+                check_file(option, path)?;
+                check_apart(option, path, inputs.clone())?;
+            }
+            if let Some((other, _)) = places[..n].iter().find(|(_, other)| is_same(other, path)) {
+                return Err(Failure::usage(format!(
+                    "{option} {}: expected another place than {other}",
+                    path.display()
+                )));
+            }
         }
         let html = |folder| HtmlReport::create(folder).map_err(|error| Failure::usage(format!("--html {error}")));
         self.html.as_deref().map(html).transpose()

@@ -126,7 +126,10 @@ pub(super) fn run(arguments: RunArguments, context: &mut Context<'_>) -> Result<
     let shard = arguments.shard.map(|choice| choice.resolve(|name| std::env::var(name).ok())).transpose().or_usage()?;
     let selection = Selection { paths: arguments.paths.clone(), filters: arguments.filter.clone(), shard };
     let plan = plan(&selection).or_usage()?;
-    let html = arguments.reports.start()?;
+    let mut inputs: Vec<PathBuf> = plan.items.iter().map(|item| item.file.clone()).collect();
+    inputs.dedup();
+    inputs.extend(arguments.expectations.clone());
+    let html = arguments.reports.start(&inputs)?;
 
     let stop = Stop::default();
     end_on_signal(&stop)?;
@@ -151,8 +154,8 @@ pub(super) fn run(arguments: RunArguments, context: &mut Context<'_>) -> Result<
     }
 
     let mut results = Results::new(settled);
+    results.shard = plan.shard_of(&settings);
     results.errors = plan.errors.into_iter().chain(errors).collect();
-    results.shard = plan.shard;
     results.seconds = start.elapsed().as_secs_f64();
     results.not_run = plan.items.len().saturating_sub(results.dispatches.len() + numbers.unreadable) as u64;
     results.unreadable = numbers.unreadable as u64;
@@ -219,7 +222,7 @@ pub(super) fn end_on_signal(stop: &Stop) -> Result<(), Failure> {
         if stop.request() {
             std::process::exit(130);
         }
-        let _ = writeln!(std::io::stderr(), "ending; once more to end without reports");
+        let _ = writeln!(std::io::stderr(), "ending; once more to end at once");
     })?)
 }
 

@@ -13,8 +13,12 @@ use rayon::prelude::*;
 
 use super::{agree::Target, bits::Bits};
 use crate::{
+    reference::coordinate::texel_limit,
     refusal::Refusal,
-    rules::{CubeCorner, EdgeClamp, IntegerConversion, NanCoordinate, RuleChange, RuleId, Rules, TruncCoord},
+    rules::{
+        CoordinateProduct, CubeCorner, EdgeClamp, IntegerConversion, NanCoordinate, RuleChange, RuleId, Rules,
+        TruncCoord,
+    },
     state::{Address, Filter, Reduction, SliceFilter, State, View},
     table::{self, PartSamplers, Parts},
 };
@@ -56,8 +60,10 @@ struct Special {
     denormal: bool,
     /// Below 0 among the places on a cube's face.
     negative_place: bool,
-    /// Of 128 and more: beyond 2^21 texels in the largest images.
+    /// Of 256 and more: beyond 2^22 texels in the largest images.
     huge: bool,
+    /// The largest magnitude of a coordinate.
+    farthest: f32,
 }
 
 impl<'a> Models<'a> {
@@ -151,7 +157,17 @@ impl<'a> Models<'a> {
                     || rules.integer_conversion == IntegerConversion::Lowest && special.huge
             }
             RuleId::DenormalCoordinate => self.special().denormal,
-            RuleId::IntegerConversion => self.special().huge,
+            RuleId::IntegerConversion => {
+                let gridded =
+                    rules.subtexel_bits.bits().is_some() && rules.coordinate_product == CoordinateProduct::Fp32;
+                let repeats = |a: &Address| matches!(a, Address::Wrap | Address::Mirror);
+                let size = if state.unnormalized { 1 } else { state.extent.size.into_iter().max().unwrap_or(1) };
+                let beyond = self.special().farthest * size as f32 > texel_limit(false);
+                // Outside of the image a weight is seen in a sum's rounding.
+                let weighs = [state.mag, state.min].contains(&Filter::Linear);
+                self.special().huge
+                    || gridded && beyond && weighs && !state.address[..state.view.axes()].iter().all(repeats)
+            }
             // A place on a face below 0 is one that was made from a direction, also where it was recorded.
             RuleId::CubeDirection => {
                 state.view == View::Cube
@@ -259,7 +275,10 @@ impl Special {
                 let magnitude = word & 0x7fff_ffff;
                 special.negative_place |= matches!(column, Column::S | Column::T) && f32::from_bits(word) < 0.0;
                 special.nan |= magnitude > 0x7f80_0000;
-                special.huge |= magnitude >= 0x4300_0000;
+                special.huge |= magnitude >= 0x4380_0000;
+                if matches!(column, Column::U | Column::V | Column::W | Column::S | Column::T) {
+                    special.farthest = special.farthest.max(f32::from_bits(magnitude));
+                }
                 special.denormal |= (1..0x0080_0000).contains(&magnitude);
             }
         }

@@ -13,13 +13,13 @@ use crate::{
 /// FP32 has no fraction from 2^23 on, so nothing but the choice of texel for absurd wrapped coordinates depends on it.
 pub const TEXEL_LIMIT: f32 = 4_194_304.0;
 
-/// The limit of texel coordinates that come from an FP32 product and go to a grid: half of [`TEXEL_LIMIT`] where the address
-/// mode does not repeat, so that half a texel can be taken off in FP32 without rounding. Both are far outside of every image;
-/// the weights there are seen in nothing but a sum's rounding.
+/// The limit of texel coordinates that come from an FP32 product and go to a grid: 2^15 where the address mode does not repeat,
+/// so that half a texel can be taken off in FP32 without rounding. Both are outside of every image, whatever the offset; the
+/// weights there are seen in nothing but a sum's rounding.
 #[inline(always)]
 #[must_use]
 pub const fn texel_limit(repeats: bool) -> f32 {
-    if repeats { TEXEL_LIMIT } else { TEXEL_LIMIT / 2.0 }
+    if repeats { TEXEL_LIMIT } else { 32_768.0 }
 }
 
 /// Normalized coordinates are limited to ±2^24 before an exact product: all FP32 values beyond are even integers.

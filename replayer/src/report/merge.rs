@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     batch::ShardKind,
     results::{Results, ShardInfo},
+    text::counted,
 };
 
 /// Why results are not the shards of one run.
@@ -100,7 +101,7 @@ fn run_of(info: &ShardInfo) -> String {
         ShardKind::Slice => "slices",
         ShardKind::Hash => "hash classes",
     };
-    format!("{} {kind} of {} dispatches", info.shard.count, info.selected)
+    format!("{} {kind} of {}, run {:012x}", info.shard.count, counted(info.selected, "dispatch"), info.run)
 }
 
 fn join(shards: Vec<(String, Results)>, whole: &ShardInfo) -> Result<Results, MergeError> {

@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use capture_format::Replacement;
 use parquet::{
     basic::Compression,
     data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type},
@@ -85,7 +86,10 @@ pub enum TableForm {
 }
 
 /// A table that is being written.
-pub struct SampleTable(Writer);
+pub struct SampleTable {
+    writer: Writer,
+    file: Replacement,
+}
 
 enum Writer {
     Parquet(Box<SerializedFileWriter<BufWriter<File>>>),
@@ -103,13 +107,14 @@ struct Row {
 }
 
 impl SampleTable {
-    /// Creates the file.
+    /// Begins the file. It is in its place when [`Self::finish`] has ended it.
     ///
     /// # Errors
     /// When it can't be created.
     pub fn create(path: &Path, form: TableForm) -> Result<Self, TableError> {
-        let file = File::create(path)?;
-        Ok(Self(match form {
+        let replacement = Replacement::new(path)?;
+        let file = replacement.file().try_clone()?;
+        let writer = match form {
             TableForm::Parquet => {
                 let schema = Arc::new(parse_message_type(SCHEMA)?);
                 let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
@@ -121,7 +126,8 @@ impl SampleTable {
                 writer.write_record(COLUMNS)?;
                 Writer::Csv(Box::new(writer))
             }
-        }))
+        };
+        Ok(Self { writer, file: replacement })
     }
 
     /// Writes all samples of a dispatch. The lengths of the operands must be those of their grid, as [`crate::compare::compare`]
@@ -149,7 +155,7 @@ impl SampleTable {
             if chunk.is_empty() {
                 return Ok(());
             }
-            match &mut self.0 {
+            match &mut self.writer {
                 Writer::Parquet(writer) => write_row_group(writer, trace, dispatch, &chunk)?,
                 Writer::Csv(writer) => write_records(writer, trace, dispatch, &chunk)?,
             }
@@ -161,13 +167,13 @@ impl SampleTable {
     /// # Errors
     /// When the file can't be written.
     pub fn finish(self) -> Result<(), TableError> {
-        match self.0 {
+        match self.writer {
             Writer::Parquet(writer) => {
                 writer.close()?;
             }
             Writer::Csv(mut writer) => writer.flush()?,
         }
-        Ok(())
+        Ok(self.file.commit()?)
     }
 }
 

@@ -99,7 +99,7 @@ rules! {
     }
     /// How a number that no 32-bit integer holds becomes one: a texel coordinate, a level of detail, a layer.
     integer_conversion: IntegerConversion = "integer-conversion" {
-        /// It is limited before: to 2^22 texels (2^21 on a grid after an FP32 product, where the mode does not repeat), 64 levels,
+        /// It is limited before: to 2^22 texels (2^15 on a grid after an FP32 product, where the mode does not repeat), 64 levels,
         /// 16384 layers.
         Limited = "limited",
         /// To -2^31, as x86 converts, infinities and NaN included, unless a limit of the coordinate's own comes first. A

@@ -28,6 +28,7 @@ fn every_suite_is_captured_and_read_back() {
     let mut each = |suite: Suite, path: Option<&std::path::Path>, captured: &Captured| {
         written.extend(path.map(std::path::Path::to_owned));
         left_out.extend(captured.left_out.iter().map(|l| format!("{suite} {}: {}", l.dispatch, l.reason)));
+        true
     };
     capture_to_folder(
         &mut |d| replayer::native::run(&mut executor, d),

@@ -3,7 +3,7 @@
 use rspirv::spirv::Word;
 
 use super::{
-    AxisTaps, Emitter, LevelTaps, MIN_BIASED_EXPONENT, Sum, Tap, each_tap, map_taps,
+    AxisTaps, Emitter, LevelTaps, MIN_BIASED_EXPONENT, Sum, Tap, Texels, each_tap, map_taps,
     weight::{Numerators, Share},
 };
 use crate::{
@@ -137,6 +137,8 @@ impl Emitter<'_> {
     /// FP32 leaves, as has the average around a cube's corner.
     fn products_are_exact(&mut self) -> Option<B> {
         let short = self.class == FormatClass::Float
+            // In a table the border colour is not known when the module is compiled.
+            && matches!(self.texels, Texels::Image(_))
             && self.view != View::Cube
             && self.rules.subtexel_bits.bits().is_some()
             && !self.rules.accumulation.is_difference();

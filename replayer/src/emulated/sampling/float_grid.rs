@@ -16,10 +16,6 @@ use crate::{
     state::Filter,
 };
 
-/// Texels that a point-sampled position is limited to where the address mode does not repeat: nearly two times the largest
-/// image, so that with any offset it is outside as it is at the limit of [`texel_limit`].
-const OUTSIDE: f32 = 32_767.0;
-
 impl Emitter<'_> {
     /// Whether nothing but an offset in whole texels is added to the position.
     pub(super) fn grid_fits_fp32(&self, shift: Option<I>) -> bool {
@@ -38,8 +34,7 @@ impl Emitter<'_> {
         bits: u32,
     ) -> (Index, U, F) {
         let _section = self.code.section(RuleId::SubtexelBits);
-        let point_s = self.within_period(axis, s, size, OUTSIDE);
-        let s = self.within_period(axis, s, size, texel_limit(false));
+        let s = self.within_period(axis, s, size);
         let code = &mut *self.code;
         let (scale, unit) = (code.f((1u32 << bits) as f32), code.f(1.0 / (1u32 << bits) as f32));
         let x = code.f_mul(s, scale);
@@ -49,7 +44,7 @@ impl Emitter<'_> {
         let t = code.f_fma_of_exact(rounded, unit, minus_half);
         let down = code.f_floor(t);
         let fraction = code.f_sub(t, down);
-        let texel = self.point_texel(point_s, bits);
+        let texel = self.point_texel(s, bits);
         let code = &mut *self.code;
         let down = code.select(linear, down, texel);
         let zero = code.f(0.0);
@@ -74,11 +69,11 @@ impl Emitter<'_> {
     ///
     /// The number of periods is rounded toward 0, so that what is left is no larger than the position, and exact: what lies
     /// between texels stays as it is.
-    fn within_period(&mut self, axis: usize, s: F, size: F, limit: f32) -> F {
+    fn within_period(&mut self, axis: usize, s: F, size: F) -> F {
         let _section = self.code.section(Stage::Address);
         let periodic = self.is_periodic(axis);
         let period = self.period(axis, size);
-        let s = self.limited_to(s, periodic, limit);
+        let s = self.limited_to_texels(s, periodic);
         let code = &mut *self.code;
         let one = code.f(1.0);
         let inverse = code.f_div(one, period);
@@ -88,13 +83,12 @@ impl Emitter<'_> {
         code.select(periodic, rest, s)
     }
 
-    /// A position that is limited as [`texel_limit`] says, and to another limit where the mode does not repeat.
-    pub(super) fn limited_to(&mut self, s: F, periodic: B, limit: f32) -> F {
+    /// A position that is limited as [`texel_limit`] says.
+    pub(super) fn limited_to_texels(&mut self, s: F, periodic: B) -> F {
         let code = &mut *self.code;
         let _section = code.section(RuleId::IntegerConversion);
-        let far = texel_limit(true);
-        let [low, high] = [(-far, -limit), (far, limit)].map(|(far, near)| {
-            let (far, near) = (code.f(far), code.f(near));
+        let [low, high] = [-1.0, 1.0].map(|sign| {
+            let [far, near] = [true, false].map(|repeats| code.f(sign * texel_limit(repeats)));
             code.select(periodic, far, near)
         });
         code.f_clamp(s, low, high)
@@ -115,7 +109,7 @@ impl Emitter<'_> {
         self.code.select(trunc, other, rounded)
     }
 
-    /// The texel of a point-sampled position below 2^15 texels.
+    /// The texel of a point-sampled position within 2^15 texels.
     ///
     /// A position rounded to the nearest step lies in the texel that holds what is half a step further, ties too: a texel
     /// begins at an even number of steps. Where that sum is not exact, the position is at least a step from the texel's end.

@@ -164,7 +164,8 @@ impl Emitter<'_> {
         let grid = self.lod_grid(inputs);
         let mut low = self.slot_lod(Slot::MinLod, false);
         if let Some(bits) = inputs.clamp {
-            let clamp = self.lod_operand(bits);
+            // Whether there is a limit below can be seen, so its denormals can.
+            let clamp = self.lod_operand_where(bits, None);
             low = self.code.f_max(low, clamp);
         }
         let mut high = self.slot_lod(Slot::MaxLod, false);
@@ -328,6 +329,7 @@ impl Emitter<'_> {
             && rules.lod_rounding_stage == LodRoundingStage::Final
             && rules.denormal_coordinate == DenormalCoordinate::Zero
             && rules.integer_conversion == IntegerConversion::Limited
+            && rules.nan_coordinate != NanCoordinate::Kept
             && rules.sample_group == SampleGroup::One;
         !absorbed
     }
@@ -448,13 +450,19 @@ impl Emitter<'_> {
     }
 
     fn lod_operand(&mut self, bits: U) -> F {
+        let never = self.code.b(false);
+        let denormals = if self.lod_sees_denormals() { None } else { Some(never) };
+        self.lod_operand_where(bits, denormals)
+    }
+
+    /// [`Self::lod_operand`]; denormals as in [`Self::condition_where`].
+    fn lod_operand_where(&mut self, bits: U, denormals: Option<B>) -> F {
         let limit = match self.rules.integer_conversion {
             IntegerConversion::Limited => LOD_LIMIT,
             // Far enough for the conversion; sums stay finite.
             IntegerConversion::Lowest => FAR_LOD,
         };
-        let never = self.code.b(false);
-        let value = self.condition_where(bits, if self.lod_sees_denormals() { None } else { Some(never) });
+        let value = self.condition_where(bits, denormals);
         let (low, high) = (self.code.f(-limit), self.code.f(limit));
         self.code.f_clamp(value, low, high)
     }

@@ -11,7 +11,7 @@ use crate::{
         specialization::Slot,
     },
     reference::coordinate::{
-        FINEST_STEP, NORMALIZED_LIMIT, Rounding, SHIFT_BITS, TEXEL_LIMIT, largest_size_of_step, rounding, texel_limit,
+        FINEST_STEP, NORMALIZED_LIMIT, Rounding, SHIFT_BITS, TEXEL_LIMIT, largest_size_of_step, rounding,
     },
     rules::{CoordinateProduct, CubeDirection, DenormalCoordinate, EdgeClamp, HalfBorder, RuleId},
     state::{Address, Filter, View},
@@ -170,7 +170,7 @@ impl Emitter<'_> {
                 Some(bits) if self.grid_fits_fp32(shift) => self.on_grid_in_fp32(axis, s, offset, size_f, linear, bits),
                 Some(bits) => {
                     let periodic = self.is_periodic(axis);
-                    let s = self.limited_to(s, periodic, texel_limit(false));
+                    let s = self.limited_to_texels(s, periodic);
                     let scale = self.code.f((1u32 << bits) as f32);
                     let x = self.code.f_mul(s, scale);
                     let rounded = self.round_by_filter(linear, x, Self::round_f);

@@ -252,7 +252,7 @@ pub fn commands(kit: &Kit) -> String {
 /// # Errors
 /// The first dispatch that can not be expressed, before anything is written, and files that can't be written. A case that
 /// is already in the folder is an error too.
-pub fn write(trace: &Trace, folder: &Path) -> Result<usize, ExportError> {
+pub fn write(trace: &Trace, folder: &Path, force: bool) -> Result<usize, ExportError> {
     let kits = trace
         .dispatches
         .iter()
@@ -262,7 +262,7 @@ pub fn write(trace: &Trace, folder: &Path) -> Result<usize, ExportError> {
     for dispatch in &mut asked.dispatches {
         dispatch.expected = None;
     }
-    write_case(&asked, folder, &CaseOptions::default())?;
+    write_case(&asked, folder, &CaseOptions { overwrite: force, ..CaseOptions::default() })?;
     let mut runs = 0;
     for (index, (kit, dispatch)) in kits.iter().zip(&trace.dispatches).enumerate() {
         let place = folder.join(folder_name(index, dispatch));
