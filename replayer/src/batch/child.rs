@@ -71,6 +71,8 @@ impl Worker {
             command.arg("--memory").arg(mib.to_string());
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Only the last words are kept: a backtrace would take the place of what they are about.
+        command.env("RUST_BACKTRACE", "0");
         // A Ctrl-C on the terminal goes to the whole foreground group; workers are ended by the run instead.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
