@@ -104,7 +104,7 @@ pub fn computed(rules: &Rules, state: &State, derivatives: &[[u32; 3]; 2]) -> Co
         LodDerivatives::Length | LodDerivatives::Largest => half_log2(long),
         LodDerivatives::LinearLogarithm => half_linear_log2(long),
     };
-    let major = along[usize::from(!x_is_longer)];
+    let major = along[usize::from(!x_is_longer)].map(without_tiny);
     Computed { lod: log2_long - log2_probes as f32, log2_probes, major, line: Line::default() }
 }
 
@@ -120,6 +120,15 @@ fn log2_probes(anisotropy: Anisotropy, long: f32, short: f32) -> u32 {
 pub fn ratio_square(anisotropy: Anisotropy, k: u32) -> f32 {
     let ratio = (1u32 << k) as f32 + anisotropy.threshold as f32 * 0.125;
     ratio * ratio
+}
+
+/// Smaller changes of a coordinate along a line of probes count as 0 (2^-100, far below a step of any image), so that no
+/// executor meets a denormal: executors differ in those.
+pub(crate) const SMALLEST_CHANGE: f32 = f32::from_bits((127 - 100) << 23);
+
+#[inline(always)]
+fn without_tiny(change: f32) -> f32 {
+    if change.abs() < SMALLEST_CHANGE { 0.0 } else { change }
 }
 
 /// Where probe `index` of `2^log2_probes` lies on the footprint's longer side, -0.5 to 0.5: the middle of its share.
@@ -156,6 +165,16 @@ mod tests {
         assert_eq!([1.5, 1.6, 2.5, 2.6].map(|l: f32| log2_probes(a, l * l, 1.0)), [0, 1, 1, 2]);
         assert_eq!([0, 1, 2, 3].map(|i| probe_place(i, 2)), [-0.375, -0.125, 0.125, 0.375]);
         assert_eq!(probe_place(0, 0), 0.0);
+    }
+
+    #[test]
+    fn no_step_between_probes_is_denormal() {
+        for change in [f32::MIN_POSITIVE, -f32::MIN_POSITIVE, SMALLEST_CHANGE, -SMALLEST_CHANGE, 1.0, 0.0] {
+            for step in (0..16).map(|index| without_tiny(change) * probe_place(index, 4)) {
+                assert!(step == 0.0 || step.is_normal(), "{change:e} {step:e}");
+            }
+        }
+        assert_eq!(without_tiny(-SMALLEST_CHANGE), -SMALLEST_CHANGE);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
     },
     reference::{
         coordinate::Rounding,
-        derivatives::{LOG2_COEFFICIENTS, LOG2_LIMIT},
+        derivatives::{LOG2_COEFFICIENTS, LOG2_LIMIT, SMALLEST_CHANGE},
         lod::{FAR_LOD, FREE_MAX_LOD, LOD_LIMIT},
         place::INTEGER_END,
     },
@@ -433,7 +433,14 @@ impl Emitter<'_> {
         let code = &mut *self.code;
         let shares = code.u_to_f(log2_probes);
         let lod = code.f_sub(lod, shares);
-        let major = conditioned[0].iter().zip(&conditioned[1]).map(|(&x, &y)| code.select(x_is_longer, x, y)).collect();
+        let (smallest, none) = (code.f(SMALLEST_CHANGE), code.f(0.0));
+        let change = |(&x, &y): (&F, &F)| {
+            let change = code.select(x_is_longer, x, y);
+            let magnitude = code.f_abs(change);
+            let tiny = code.f_lt(magnitude, smallest);
+            code.select(tiny, none, change)
+        };
+        let major = conditioned[0].iter().zip(&conditioned[1]).map(change).collect();
         Computed { lod, probes: Probes::PowersOfTwo { log2_probes, major } }
     }
 
