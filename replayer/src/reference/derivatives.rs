@@ -80,7 +80,8 @@ pub fn computed(rules: &Rules, state: &State, derivatives: &[[u32; 3]; 2]) -> Co
     let along: [[f32; 3]; 2] = derivatives.map(|derivative| {
         std::array::from_fn(|axis| if axis < axes { condition(rules, derivative[axis]) } else { 0.0 })
     });
-    let texels = along.map(|along| [0, 1, 2].map(|axis| along[axis] * size[axis] as f32));
+    let changes = along.map(|along| along.map(without_tiny));
+    let texels = changes.map(|along| [0, 1, 2].map(|axis| along[axis] * size[axis] as f32));
     let sides = texels.map(|texels: [f32; 3]| match rules.lod_derivatives {
         LodDerivatives::Length | LodDerivatives::Octagon | LodDerivatives::LinearLogarithm => {
             texels.iter().fold(0.0f32, |sum, t| sum + t * t)
@@ -104,7 +105,7 @@ pub fn computed(rules: &Rules, state: &State, derivatives: &[[u32; 3]; 2]) -> Co
         LodDerivatives::Length | LodDerivatives::Largest => half_log2(long),
         LodDerivatives::LinearLogarithm => half_linear_log2(long),
     };
-    let major = along[usize::from(!x_is_longer)].map(without_tiny);
+    let major = changes[usize::from(!x_is_longer)];
     Computed { lod: log2_long - log2_probes as f32, log2_probes, major, line: Line::default() }
 }
 
@@ -122,9 +123,9 @@ pub fn ratio_square(anisotropy: Anisotropy, k: u32) -> f32 {
     ratio * ratio
 }
 
-/// Smaller changes of a coordinate along a line of probes count as 0 (2^-100, far below a step of any image), so that no
-/// executor meets a denormal: executors differ in those.
-pub(crate) const SMALLEST_CHANGE: f32 = f32::from_bits((127 - 100) << 23);
+/// Smaller derivatives count as 0 in lengths and in lines of probes (2^-60, far below a step of any image and any LOD), so that
+/// neither their squares nor parts of them are denormal: executors differ in those.
+pub(crate) const SMALLEST_CHANGE: f32 = f32::from_bits((127 - 60) << 23);
 
 #[inline(always)]
 fn without_tiny(change: f32) -> f32 {
@@ -168,11 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn no_step_between_probes_is_denormal() {
+    fn neither_squares_nor_steps_of_derivatives_are_denormal() {
         for change in [f32::MIN_POSITIVE, -f32::MIN_POSITIVE, SMALLEST_CHANGE, -SMALLEST_CHANGE, 1.0, 0.0] {
             for step in (0..16).map(|index| without_tiny(change) * probe_place(index, 4)) {
                 assert!(step == 0.0 || step.is_normal(), "{change:e} {step:e}");
             }
+            let square = without_tiny(change) * without_tiny(change);
+            assert!(square == 0.0 || square.is_normal(), "{change:e} {square:e}");
         }
         assert_eq!(without_tiny(-SMALLEST_CHANGE), -SMALLEST_CHANGE);
     }

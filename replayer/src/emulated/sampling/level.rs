@@ -377,7 +377,8 @@ impl Emitter<'_> {
             let size: Vec<I> = size.iter().map(|&size| self.code.select(unnormalized, one, size)).collect();
             return self.line(&conditioned, &size);
         }
-        let [x, y] = conditioned.each_ref().map(|side| {
+        let changes = conditioned.each_ref().map(|side| side.iter().map(|&d| self.without_tiny(d)).collect::<Vec<F>>());
+        let [x, y] = changes.each_ref().map(|side| {
             let mut sum = self.code.f(0.0);
             for (&along, &size) in side.iter().zip(&size) {
                 let code = &mut *self.code;
@@ -433,15 +434,17 @@ impl Emitter<'_> {
         let code = &mut *self.code;
         let shares = code.u_to_f(log2_probes);
         let lod = code.f_sub(lod, shares);
-        let (smallest, none) = (code.f(SMALLEST_CHANGE), code.f(0.0));
-        let change = |(&x, &y): (&F, &F)| {
-            let change = code.select(x_is_longer, x, y);
-            let magnitude = code.f_abs(change);
-            let tiny = code.f_lt(magnitude, smallest);
-            code.select(tiny, none, change)
-        };
-        let major = conditioned[0].iter().zip(&conditioned[1]).map(change).collect();
+        let major = changes[0].iter().zip(&changes[1]).map(|(&x, &y)| code.select(x_is_longer, x, y)).collect();
         Computed { lod, probes: Probes::PowersOfTwo { log2_probes, major } }
+    }
+
+    /// See [`SMALLEST_CHANGE`].
+    fn without_tiny(&mut self, change: F) -> F {
+        let code = &mut *self.code;
+        let (smallest, none) = (code.f(SMALLEST_CHANGE), code.f(0.0));
+        let magnitude = code.f_abs(change);
+        let tiny = code.f_lt(magnitude, smallest);
+        code.select(tiny, none, change)
     }
 
     /// See [`crate::reference::derivatives::log2_of_mantissa`].
